@@ -79,9 +79,8 @@ bool Checker::AppliesHere(const ast::ScheduleDecl& schedule) const {
 }
 
 bool Checker::HasSets(const ast::KernelDecl& kernel) const {
-  return std::any_of(file_.schedules.begin(), file_.schedules.end(), [&](const ast::ScheduleDecl& schedule) {
-    return schedule.kernel.text == kernel.name.text && AppliesHere(schedule);
-  });
+  return std::any_of(file_.schedules.begin(), file_.schedules.end(),
+                     [&](const ast::ScheduleDecl& schedule) { return ast::IsOf(schedule, kernel) && AppliesHere(schedule); });
 }
 
 bool Checker::HasAllParams(const Variant& variant) const {
@@ -101,7 +100,7 @@ std::vector<Variant> Checker::VariantsOf(const ast::KernelDecl& kernel, const as
   std::vector<Variant> variants;
   bool unconditional = false;
   for (const ast::ScheduleDecl& schedule : file_.schedules) {
-    if (schedule.kernel.text != kernel.name.text || !AppliesHere(schedule)) continue;
+    if (!ast::IsOf(schedule, kernel) || !AppliesHere(schedule)) continue;
     variants.push_back({&kernel, instance, &schedule});
     unconditional = unconditional || !schedule.condition;
   }

@@ -42,7 +42,7 @@ void CheckCosts(const ast::File& file, Diagnostics& diagnostics) {
     Sets sets;
     std::set<std::string> targets = {kAnyOther};
     for (const ast::ScheduleDecl& schedule : file.schedules) {
-      if (schedule.kernel.text != kernel.name.text) continue;
+      if (!ast::IsOf(schedule, kernel)) continue;
       sets.push_back(&schedule);
       for (const ast::Name& target : schedule.targets) targets.insert(target.text);
     }

@@ -61,9 +61,8 @@ void ReportNoParam(const ast::KernelDecl& kernel, const ast::Name& name, Diagnos
   ReportNone(kernel, "compile-time parameter", name, names, diagnostics);
 }
 
-void CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::KernelDecl& kernel, Diagnostics& diagnostics) {
-  using Kind = ast::ScheduleItem::Kind;
-  std::map<std::pair<int, std::string>, Span> seen;
+/// What is wrong with a set whichever kernel it is of.
+void CheckSchedule(const ast::ScheduleDecl& schedule, Diagnostics& diagnostics) {
   for (const ast::Name& target : schedule.targets) {
     if (FindTarget(target.text) != nullptr) continue;
     const std::string meant = TargetMeant(target.text);
@@ -74,6 +73,7 @@ void CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::KernelDecl
     else
       report.Help(fmt::format("write `{}`", meant), Edit{target.span, meant});
   }
+  std::map<std::pair<int, std::string>, Span> seen;
   for (const ast::ScheduleItem& item : schedule.items) {
     const auto [place, is_new] = seen.emplace(std::pair(static_cast<int>(item.kind), item.name.text), item.span);
     if (!is_new) {
@@ -81,6 +81,13 @@ void CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::KernelDecl
           .Label(item.span, "again")
           .Note(place->second, "said here first");
     }
+  }
+}
+
+/// What a set names is the kernel's.
+void CheckScheduleNames(const ast::ScheduleDecl& schedule, const ast::KernelDecl& kernel, Diagnostics& diagnostics) {
+  using Kind = ast::ScheduleItem::Kind;
+  for (const ast::ScheduleItem& item : schedule.items) {
     if (item.kind == Kind::kParam && FindParam(kernel, item.name.text) == nullptr) ReportNoParam(kernel, item.name, diagnostics);
     if (item.kind != Kind::kSlots && item.kind != Kind::kInTurn && item.kind != Kind::kAlternate && item.kind != Kind::kSpread)
       continue;
@@ -124,20 +131,29 @@ void CheckNames(const ast::File& file, Diagnostics& diagnostics) {
   }
   std::map<std::pair<std::string, std::string>, Span> schedules;
   for (const ast::ScheduleDecl& schedule : file.schedules) {
-    const ast::KernelDecl* kernel = FindKernel(file, schedule.kernel.text);
-    if (kernel == nullptr) {
-      ReportNoKernel(file, schedule.kernel, diagnostics);
-      continue;
+    CheckSchedule(schedule, diagnostics);
+    for (const ast::Name& name : schedule.kernels) {
+      const ast::KernelDecl* kernel = FindKernel(file, name.text);
+      if (kernel == nullptr) {
+        ReportNoKernel(file, name, diagnostics);
+        continue;
+      }
+      const auto [place, is_new] = schedules.emplace(std::pair(name.text, schedule.name.text), schedule.name.span);
+      if (is_new) {
+        CheckScheduleNames(schedule, *kernel, diagnostics);
+      } else if (place->second == schedule.name.span) {
+        diagnostics
+            .Error(DiagnosticKind::kDuplicateName, name.span,
+                   fmt::format("schedule set `{}` is of `{}` twice", schedule.name.text, name.text))
+            .Label(name.span, "again");
+      } else {
+        diagnostics
+            .Error(DiagnosticKind::kDuplicateName, schedule.name.span,
+                   fmt::format("kernel `{}` has two schedule sets `{}`", kernel->name.text, schedule.name.text))
+            .Label(schedule.name.span, "declared again")
+            .Note(place->second, "the first one");
+      }
     }
-    const auto [place, is_new] = schedules.emplace(std::pair(schedule.kernel.text, schedule.name.text), schedule.name.span);
-    if (!is_new) {
-      diagnostics
-          .Error(DiagnosticKind::kDuplicateName, schedule.name.span,
-                 fmt::format("kernel `{}` has two schedule sets `{}`", kernel->name.text, schedule.name.text))
-          .Label(schedule.name.span, "declared again")
-          .Note(place->second, "the first one");
-    }
-    CheckScheduleNames(schedule, *kernel, diagnostics);
   }
 }
 

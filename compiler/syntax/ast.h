@@ -11,6 +11,7 @@
 // is a tensor, a block (`h[u]`), a received tile (`x[i :+ n]`) or a `per` pipe. f32(x), where(..), exp(..) are CallExprs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -171,12 +172,17 @@ struct ScheduleItem {
 struct ScheduleDecl {
   std::string doc;
   Name name;
-  Name kernel;
+  std::vector<Name> kernels;
   std::vector<Name> targets;  // empty: any
   ExprPtr condition;          // may be null: always
   std::vector<ScheduleItem> items;
   Span span;
 };
+
+inline bool IsOf(const ScheduleDecl& schedule, const KernelDecl& kernel) {
+  return std::any_of(schedule.kernels.begin(), schedule.kernels.end(),
+                     [&](const Name& name) { return name.text == kernel.name.text; });
+}
 
 /// The value of the set's `cost`, null if it has none.
 inline const Expr* CostOf(const ScheduleDecl& schedule) {

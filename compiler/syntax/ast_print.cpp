@@ -201,7 +201,8 @@ class Printer : public ExprPrinter {
 
   void PrintSchedule(const ScheduleDecl& schedule) {
     PrintDoc(schedule.doc);
-    Text("schedule {} of {}", schedule.name.text, schedule.kernel.text);
+    Text("schedule {} of ", schedule.name.text);
+    Separated(schedule.kernels, [&](const Name& kernel) { Text("{}", kernel.text); });
     if (!schedule.targets.empty()) {
       Text(" for ");
       Separated(schedule.targets, [&](const Name& target) { Text("{}", target.text); });

@@ -52,7 +52,9 @@ bool Parser::ParseScheduleHead(ast::ScheduleDecl& decl) {
     if (At(TokenKind::kFor)) error.Help("write `of`", Edit{Here(), "of"});
     return false;
   }
-  if (!ExpectName("a kernel after `of`", decl.kernel)) return false;
+  do {
+    if (!ExpectName("a kernel after `of`", decl.kernels.emplace_back())) return false;
+  } while (TakeIf(TokenKind::kComma));
   if (TakeIf(TokenKind::kFor)) {
     do {
       if (!ExpectName("a target", decl.targets.emplace_back())) return false;
