@@ -20,11 +20,8 @@ struct Access {
   bool transposed = false;  // the register tile is the transposed of the shared one
 };
 
-/// Whether each 8x8 block of 16-bit elements lies over the lanes as ldmatrix and stmatrix have it.
-bool IsMatrixFragment(const RegisterLayout& layout, DType dtype);
-
-/// Whether a tile of 16-bit elements that lies transposed is loaded as such blocks, turned: four lanes of a row have eight
-/// neighbours each, a pair from each of four matrices.
+/// Whether a tile of 16-bit elements that lies transposed is loaded as the 8x8 blocks of ldmatrix, turned: four lanes of a row have
+/// eight neighbours each, a pair from each of four matrices.
 bool TakesTurnedMatrices(const RegisterLayout& layout, DType dtype);
 
 /// Bytes that one lane moves with one instruction.

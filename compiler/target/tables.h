@@ -9,42 +9,36 @@ namespace tkc::targets {
 
 // wgmma: operands from shared memory, the left one also from registers; either way around for 16-bit types only.
 inline constexpr MatrixShape kSm90Matrix[] = {
-    {DType::kBF16, DType::kF32, 64, 16, 8, 256, 4, true, true, true, true},
-    {DType::kF16, DType::kF32, 64, 16, 8, 256, 4, true, true, true, true},
-    {DType::kE4M3, DType::kF32, 64, 32, 8, 256, 4, true, true, true, false},
-    {DType::kE5M2, DType::kF32, 64, 32, 8, 256, 4, true, true, true, false},
-    {DType::kI8, DType::kI32, 64, 32, 16, 256, 4, true, true, true, false},
-    {DType::kU8, DType::kI32, 64, 32, 16, 256, 4, true, true, true, false},
+    {DType::kBF16, DType::kF32, 64, 16, 8, 256, 4}, {DType::kF16, DType::kF32, 64, 16, 8, 256, 4},
+    {DType::kE4M3, DType::kF32, 64, 32, 8, 256, 4}, {DType::kE5M2, DType::kF32, 64, 32, 8, 256, 4},
+    {DType::kI8, DType::kI32, 64, 32, 16, 256, 4},  {DType::kU8, DType::kI32, 64, 32, 16, 256, 4},
 };
 
 // mma.sync: one warp, operands in registers.
 inline constexpr MatrixShape kSm80Matrix[] = {
-    {DType::kBF16, DType::kF32, 16, 16, 8, 8, 1, true, false, false, false},
-    {DType::kF16, DType::kF32, 16, 16, 8, 8, 1, true, false, false, false},
-    {DType::kI8, DType::kI32, 16, 32, 8, 8, 1, true, false, false, false},
-    {DType::kU8, DType::kI32, 16, 32, 8, 8, 1, true, false, false, false},
+    {DType::kBF16, DType::kF32, 16, 16, 8, 8, 1},
+    {DType::kF16, DType::kF32, 16, 16, 8, 8, 1},
+    {DType::kI8, DType::kI32, 16, 32, 8, 8, 1},
+    {DType::kU8, DType::kI32, 16, 32, 8, 8, 1},
 };
 
 inline constexpr MatrixShape kSm89Matrix[] = {
-    {DType::kBF16, DType::kF32, 16, 16, 8, 8, 1, true, false, false, false},
-    {DType::kF16, DType::kF32, 16, 16, 8, 8, 1, true, false, false, false},
-    {DType::kE4M3, DType::kF32, 16, 32, 8, 8, 1, true, false, false, false},
-    {DType::kE5M2, DType::kF32, 16, 32, 8, 8, 1, true, false, false, false},
-    {DType::kI8, DType::kI32, 16, 32, 8, 8, 1, true, false, false, false},
-    {DType::kU8, DType::kI32, 16, 32, 8, 8, 1, true, false, false, false},
+    {DType::kBF16, DType::kF32, 16, 16, 8, 8, 1}, {DType::kF16, DType::kF32, 16, 16, 8, 8, 1},
+    {DType::kE4M3, DType::kF32, 16, 32, 8, 8, 1}, {DType::kE5M2, DType::kF32, 16, 32, 8, 8, 1},
+    {DType::kI8, DType::kI32, 16, 32, 8, 8, 1},   {DType::kU8, DType::kI32, 16, 32, 8, 8, 1},
 };
 
 // MFMA: one wave of 64 lanes.
 inline constexpr MatrixShape kGfx942Matrix[] = {
-    {DType::kBF16, DType::kF32, 16, 16, 16, 16, 1, true, false, false, false},
-    {DType::kF16, DType::kF32, 16, 16, 16, 16, 1, true, false, false, false},
-    {DType::kI8, DType::kI32, 16, 32, 16, 16, 1, true, false, false, false},
+    {DType::kBF16, DType::kF32, 16, 16, 16, 16, 1},
+    {DType::kF16, DType::kF32, 16, 16, 16, 16, 1},
+    {DType::kI8, DType::kI32, 16, 32, 16, 16, 1},
 };
 
 inline constexpr MatrixShape kGfx950Matrix[] = {
-    {DType::kBF16, DType::kF32, 16, 32, 16, 16, 1, true, false, false, false},
-    {DType::kF16, DType::kF32, 16, 32, 16, 16, 1, true, false, false, false},
-    {DType::kI8, DType::kI32, 16, 64, 16, 16, 1, true, false, false, false},
+    {DType::kBF16, DType::kF32, 16, 32, 16, 16, 1},
+    {DType::kF16, DType::kF32, 16, 32, 16, 16, 1},
+    {DType::kI8, DType::kI32, 16, 64, 16, 16, 1},
 };
 
 // Shared memory of CDNA, by instruction (hardware.md C2: AMD's documents, HipKittens' counters, Triton; not measured here).

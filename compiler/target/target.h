@@ -18,10 +18,7 @@ struct MatrixShape {
   DType operand, sum;
   int m, k;
   int n_step, n_max;
-  int warps;            // that issue it together
-  bool a_in_registers;  // the left operand may be a register fragment
-  bool a_in_shared, b_in_shared;
-  bool transposes_shared;  // shared operands may lie either way around
+  int warps;  // that issue it together
 };
 
 /// `setmaxnreg`: warpgroups trade registers inside the pool the block was launched with,
