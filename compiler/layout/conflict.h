@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/layout/bank_model.h"
-#include "compiler/layout/row_layout.h"
+#include "compiler/layout/register_layout.h"
 #include "compiler/layout/shared_tile.h"
 
 namespace tkc::layout {
@@ -28,7 +28,7 @@ bool TakesTurnedMatrices(const RegisterLayout& layout, DType dtype);
 int AccessWidth(const RegisterLayout& layout, const SharedTile& tile, Access access);
 
 /// Cost of the costliest instruction of the move, by ranks of bit matrices: 2^(rank of the words - rank of their banks) words a
-/// bank. The register tile must be one that the layout Holds. Where the layout of the tile is not linear, by enumeration.
+/// bank. The register tile must be one that the layout holds. Where the layout of the tile is not linear, by enumeration.
 BankCost Conflicts(const RegisterLayout& layout, const SharedTile& tile, Access access);
 
 /// The same from the lanes' addresses, instruction by instruction: the oracle of the tests.

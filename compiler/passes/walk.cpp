@@ -147,10 +147,6 @@ bool IsField(const ir::Kernel& kernel, const ir::Buffer& buffer) {
   return false;
 }
 
-layout::RegisterLayout DealtBy(const ir::RegisterLayout& layout) {
-  return {layout.lanes, layout.vec, layout.halves, layout.lane_rows, layout.warp_rows, layout.warp_cols};
-}
-
 int64_t BytesBesideBuffers(const ir::Kernel& kernel, int64_t bytes) {
   for (const ir::Pipe& pipe : kernel.pipes) bytes -= SlotBytes(pipe) * pipe.rings * pipe.least_slots;
   for (const ir::Buffer& buffer : kernel.buffers) {

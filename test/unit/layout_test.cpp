@@ -167,7 +167,7 @@ TEST(RowLayout, LongRowsAndLongColumnsShareTheLanes) {
   for (const auto& tiles : {both, other_way}) {
     const RegisterLayout layout = ChooseRowLayout({tiles, 2});
     for (size_t i = 0; i < 2; ++i) {
-      EXPECT_TRUE(layout.Holds(tiles[i].rows, tiles[i].cols));
+      EXPECT_TRUE((layout.HoldsRows(tiles[i].rows) && layout.HoldsCols(tiles[i].cols)));
       EXPECT_LE(layout.PerThread(tiles[i].rows, tiles[i].cols), 256);
     }
   }
@@ -191,7 +191,7 @@ TEST(RowLayout, RowsOverLanesThenWarpsThenColumns) {
   EXPECT_EQ(choose({{64, 64, DType::kBF16, true, true}}), (RegisterLayout{4, 8, 1, 8, 4, 1}));
   EXPECT_EQ(choose({{64, 64, DType::kF32, true, true}}), (RegisterLayout{2, 4, 1, 16, 4, 1}));
   for (const RegisterLayout& layout : {choose({{4, 96, DType::kF32, true}}), choose({{1, 768, DType::kBF16, true}, {8, 1}})}) {
-    EXPECT_TRUE(layout.Holds(4, 96) || layout.Holds(1, 768));
+    EXPECT_TRUE((layout.HoldsRows(4) && layout.HoldsCols(96)) || (layout.HoldsRows(1) && layout.HoldsCols(768)));
   }
 }
 
@@ -223,7 +223,7 @@ TEST(ChooseSwizzle, WidestThatIsNearlyFull) {
 
 /// Every element of every tile has a thread, and threads that share one are exact copies.
 void ExpectCovers(const RegisterLayout& layout, int64_t rows, int64_t cols) {
-  ASSERT_TRUE(layout.Holds(rows, cols)) << rows << " x " << cols;
+  ASSERT_TRUE((layout.HoldsRows(rows) && layout.HoldsCols(cols))) << rows << " x " << cols;
   ASSERT_LE(layout.lanes * layout.lane_rows, 32);
   std::set<std::pair<int64_t, int64_t>> held;
   const int64_t down = rows == 1 ? 1 : rows / layout.RowsPerBlock(), across = cols == 1 ? 1 : cols / layout.ColsPerBlock();
