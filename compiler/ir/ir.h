@@ -300,6 +300,11 @@ struct Kernel {
   /// tiles.
   std::optional<size_t> ClusterAxis() const;
 
+  /// Whether the scalar is below zero for no extents of the tensors.
+  bool IsNonNegative(const Scalar& scalar) const;
+  /// How many steps a range of the source takes: none where it goes backwards.
+  Scalar Steps(const Scalar& lo, const Scalar& hi, int64_t step) const;
+
   /// Makes the name unique; where it is printed each role numbers it among the names that it prints.
   ValueId AddValue(std::string name, Type type, bool is_mutable = false);
   /// The value has its name from the source, or from a text of the IR: where it is unique, no other has it.

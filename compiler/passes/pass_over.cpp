@@ -10,7 +10,6 @@
 
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/walk.h"
-#include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::passes {
@@ -88,11 +87,7 @@ class PassingOver {
       return passed.rest.push_back(std::move(loop));
     }
     Scalar extent = symbolic::Sub(hi, lo);
-    const auto is_dim = [&](std::string_view name) {
-      return std::find(kernel_.dims.begin(), kernel_.dims.end(), name) != kernel_.dims.end();
-    };
-    if (!symbolic::IsNotNegative(ResolvedInKernel(extent), is_dim))
-      extent = symbolic::Make(Kind::kMax, DType::kI64, {extent, Int(0)});
+    if (!kernel_.IsNonNegative(ResolvedInKernel(extent))) extent = symbolic::Make(Kind::kMax, DType::kI64, {extent, Int(0)});
     const Scalar trips = symbolic::Cdiv(extent, Int(op.number));
     for (const auto& [pipe, count] : inner.slots) Add(passed, pipe, symbolic::Mul(trips, count));
   }

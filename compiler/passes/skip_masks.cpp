@@ -124,7 +124,7 @@ class Masks {
   static Ends From(const Scalar& first, const ir::Type& type) { return {first, Plus(first, std::max(type.rows, type.cols) - 1)}; }
 
   /// A number, or an i32 of the launch that is known to be none below zero.
-  bool IsNotNegative(const Scalar& scalar) const {
+  bool IsNonNegative(const Scalar& scalar) const {
     if (symbolic::IsInt(scalar)) return scalar->int_value >= 0;
     const Scalar& name = scalar->kind == symbolic::Kind::kConvert ? scalar->args[0] : scalar;
     return name->kind == symbolic::Kind::kName && known_.Of(name).lo >= 0 &&
@@ -142,7 +142,7 @@ class Masks {
       return Ends{symbolic::Sub(a->least, b->most), symbolic::Sub(a->most, b->least)};
     }
     const Scalar by = op.scalars[0];
-    const bool is_sure = subtracts ? op.slot == "right" && IsNotNegative(by) : symbolic::IsInt(by);
+    const bool is_sure = subtracts ? op.slot == "right" && IsNonNegative(by) : symbolic::IsInt(by);
     if (!is_sure) return std::nullopt;
     const auto moved = [&](const Scalar& end) { return subtracts ? symbolic::Sub(end, by) : symbolic::Add(end, by); };
     return Ends{moved(a->least), moved(a->most)};
