@@ -23,8 +23,6 @@ using ir::Scalar;
 using ir::ValueId;
 
 typed::Op FunctionOf(const Op& op) { return static_cast<typed::Op>(op.number); }
-bool IsInteger(DType dtype) { return dtype == DType::kI32 || dtype == DType::kI64; }
-
 /// Of all elements of a tile of integers.
 struct Ends {
   Scalar least, most;
@@ -101,13 +99,13 @@ class Masks {
   }
 
   static std::optional<Ends> EndsOfScalar(const Scalar& scalar) {
-    return IsInteger(scalar->dtype) ? std::optional(Ends{scalar, scalar}) : std::nullopt;
+    return IsSignedInteger(scalar->dtype) ? std::optional(Ends{scalar, scalar}) : std::nullopt;
   }
 
   /// Positions, with a number added or the distance between two: where elements wrap around, least and most say nothing.
   std::optional<Ends> EndsOf(ValueId value) const {
     const Op* op = MakerOf(value);
-    if (!op || !IsInteger(kernel_.values[value].type.dtype)) return std::nullopt;
+    if (!op || !IsSignedInteger(kernel_.values[value].type.dtype)) return std::nullopt;
     switch (op->code) {
       case OpCode::kPositions: return From(op->scalars[0], kernel_.values[value].type);
       case OpCode::kPart: {

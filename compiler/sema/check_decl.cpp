@@ -191,9 +191,7 @@ void Elaborator::CheckLaunchScalar(const ast::Param& param, std::optional<DType>
 
 /// What the name stands for in the kernel: integers have no width there.
 Value Elaborator::LaunchScalar(const ast::Param& param, int id, DType dtype) {
-  const bool is_integer = dtype == DType::kI32 || dtype == DType::kU32 || dtype == DType::kI64;
-  ExprPtr scalar =
-      MakeNode(ExprKind::kParam, typed::Op::kNone, Type::Scalar(is_integer ? DType::kI64 : dtype), {}, param.name.span);
+  ExprPtr scalar = MakeNode(ExprKind::kParam, typed::Op::kNone, Type::Scalar(typed::ScalarDType(dtype)), {}, param.name.span);
   scalar->id = id;
   scalar->level = Level::kGrid;
   return ExprValue(std::move(scalar), param.name.span);
