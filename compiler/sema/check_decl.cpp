@@ -201,13 +201,11 @@ namespace {
 
 /// What of it a launcher can't compute; null if it can.
 const typed::Expr* NotOfLaunch(const typed::Expr& expr) {
-  const bool is_function = expr.kind == ExprKind::kCall && expr.op != typed::Op::kMin && expr.op != typed::Op::kMax &&
-                           expr.op != typed::Op::kCdiv && expr.op != typed::Op::kAbs;
-  if (is_function || expr.type.is_tile || expr.kind == ExprKind::kElement || expr.kind == ExprKind::kReduce) return &expr;
-  for (const ExprPtr& arg : expr.args) {
-    if (const typed::Expr* found = NotOfLaunch(*arg)) return found;
-  }
-  return nullptr;
+  return typed::FindIn(expr, [](const typed::Expr& node) {
+    const bool is_function = node.kind == ExprKind::kCall && node.op != typed::Op::kMin && node.op != typed::Op::kMax &&
+                             node.op != typed::Op::kCdiv && node.op != typed::Op::kAbs;
+    return is_function || node.type.is_tile || node.kind == ExprKind::kElement || node.kind == ExprKind::kReduce;
+  });
 }
 
 }  // namespace

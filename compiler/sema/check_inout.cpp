@@ -146,8 +146,7 @@ class InOut {
   }
 
   bool IsMade(const Expr& expr) const {
-    return (expr.kind == ExprKind::kVar && made_.count(expr.id) > 0) ||
-           std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return IsMade(*arg); });
+    return typed::Contains(expr, [&](const Expr& node) { return node.kind == ExprKind::kVar && made_.count(node.id) > 0; });
   }
 
   DiagnosticBuilder Report(DiagnosticKind kind, Span span, const char* text) {

@@ -37,8 +37,9 @@ std::vector<Scalar> ArgumentsOf(const Scalar& scalar, symbolic::Kind kind) {
 
 /// Whether the value may be another one further below.
 bool FillSources::IsOfMutable(const Expr& expr) const {
-  if (expr.kind == typed::ExprKind::kVar && kernel_.vars[expr.id].kind == typed::VarKind::kMutable) return true;
-  return std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return IsOfMutable(*arg); });
+  return typed::Contains(expr, [&](const Expr& node) {
+    return node.kind == typed::ExprKind::kVar && kernel_.vars[node.id].kind == typed::VarKind::kMutable;
+  });
 }
 
 namespace {

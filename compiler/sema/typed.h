@@ -160,6 +160,21 @@ struct Expr {
                                 // with one kept axis the tile is a column [n, 1]
 };
 
+/// The first node of an expression, itself in front, for which `is` holds, or null. The places of reads are no part of it.
+template <typename F>
+const Expr* FindIn(const Expr& expr, const F& is) {
+  if (is(expr)) return &expr;
+  for (const ExprPtr& arg : expr.args) {
+    if (const Expr* found = arg ? FindIn(*arg, is) : nullptr) return found;
+  }
+  return nullptr;
+}
+
+template <typename F>
+bool Contains(const Expr& expr, const F& is) {
+  return FindIn(expr, is) != nullptr;
+}
+
 enum class StmtKind : uint8_t {
   kLet,         // var = expr, once (also `var` declarations: Var::is_mutable)
   kAssign,      // var = expr
