@@ -123,10 +123,7 @@ class Counting {
     int64_t zero = 1;
     if (scalar->kind == Kind::kMax && symbolic::IsInt(args[1], &zero) && zero == 0 && kernel_.IsNonNegative(args[0]))
       return args[0];
-    if (scalar->kind == Kind::kCall) return symbolic::Call(scalar->name, scalar->dtype, std::move(args));
-    if (scalar->kind == Kind::kElement) return symbolic::Element(scalar->name, scalar->dtype, std::move(args));
-    if (scalar->kind == Kind::kConvert) return symbolic::Convert(args[0], scalar->dtype);
-    return symbolic::Make(scalar->kind, scalar->dtype, std::move(args));
+    return symbolic::WithArgs(scalar, std::move(args));
   }
 
   const ir::Kernel& kernel_;

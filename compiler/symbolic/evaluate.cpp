@@ -20,7 +20,7 @@ Scalar Fold(const Scalar& scalar, const Environment& environment) {
     args.push_back(Fold(arg, environment));
     if (!args.back() || args.back()->args.size()) return nullptr;
   }
-  return scalar->kind == Kind::kConvert ? Convert(args[0], scalar->dtype) : Make(scalar->kind, scalar->dtype, std::move(args));
+  return WithArgs(scalar, std::move(args));
 }
 
 }  // namespace
