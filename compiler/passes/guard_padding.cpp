@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/passes/index_facts.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -39,10 +40,8 @@ class Guarding {
   }
 
   Op Guarded(Op store) const {
-    Op exists{OpCode::kIf, {}, {}, {symbolic::Make(symbolic::Kind::kLt, DType::kBool, {symbolic::Name(axis_.name), axis_.hi})}};
-    exists.span = store.span;
-    exists.regions = {{std::move(store)}, {}};
-    return exists;
+    const Span span = store.span;
+    return If(symbolic::Kind::kLt, symbolic::Name(axis_.name), axis_.hi, {std::move(store)}, span);
   }
 
   const ir::Kernel& kernel_;

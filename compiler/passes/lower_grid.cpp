@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "compiler/passes/loop_growth.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/pass_over.h"
 #include "compiler/passes/walk.h"
 

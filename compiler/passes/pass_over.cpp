@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/walk.h"
 #include "compiler/symbolic/polynomial.h"
@@ -103,10 +104,7 @@ class PassingOver {
       slots = is_common ? then.slots.erase(slots) : std::next(slots);
     }
     if (then.IsNothing() && other.IsNothing()) return;
-    Op branch{OpCode::kIf, {}, {}, {condition}};
-    branch.span = op.span;
-    branch.regions = {Program(std::move(then), op.span), Program(std::move(other), op.span)};
-    passed.rest.push_back(std::move(branch));
+    passed.rest.push_back(If(condition, Program(std::move(then), op.span), Program(std::move(other), op.span), op.span));
   }
 
   /// Without the names that the body makes.

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "compiler/layout/conflict.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/select_transfer_impl.h"
-#include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {

@@ -10,7 +10,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/known_ranges.h"
-#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {

@@ -65,7 +65,7 @@ class ChannelSync {
         SendTiles(kernel_, region, i, traffic_, rings_, out);
       } else {
         if (op.code == OpCode::kSend && is_channel && !traffic_.filled_once.contains(op.symbol)) {
-          out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.slot, 0, op.span));
+          out.push_back(MakeOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.slot, 0, op.span));
         }
         out.push_back(op);
         if (op.code != OpCode::kSend) {
@@ -78,8 +78,8 @@ class ChannelSync {
           continue;
         }
         if (!traffic_.filled_once.contains(slot->pipe))
-          out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(slot->pipe), slot->pipe, ir::kPerWarp, slot->span));
-        if (traffic_.GoesOn(FindPipe(kernel_, slot->pipe))) out.push_back(SyncOp(OpCode::kAdvance, slot->pipe, "", 0, slot->span));
+          out.push_back(MakeOp(OpCode::kArrive, EmptyBarrier(slot->pipe), slot->pipe, ir::kPerWarp, slot->span));
+        if (traffic_.GoesOn(FindPipe(kernel_, slot->pipe))) out.push_back(MakeOp(OpCode::kAdvance, slot->pipe, "", 0, slot->span));
         held_pipes_.erase(slot->pipe);
         slot = held.erase(slot);
       }
@@ -108,10 +108,10 @@ class ChannelSync {
           .Help("use the first value for the last time before the second receive, or send both in one slot");
     }
     if (filled_.count(pipe.name) > 0) {
-      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, ir::kPerWarp, op.span));
+      out.push_back(MakeOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, ir::kPerWarp, op.span));
       arrivals_[pipe.name] = warps_;
     }
-    out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(pipe.name), pipe.name, 0, op.span));
+    out.push_back(MakeOp(OpCode::kWaitFull, FullBarrier(pipe.name), pipe.name, 0, op.span));
     size_t last = index;
     for (size_t i = index + 1; i < region.size(); ++i) {
       // A copy ahead names its slot from where the ring stands at the receive; into a pipe's only slot, it waits for its release.
@@ -124,7 +124,7 @@ class ChannelSync {
           std::any_of(region.begin() + static_cast<ptrdiff_t>(index), region.begin() + static_cast<ptrdiff_t>(last) + 1,
                       [&](const Op& each) { return Uses(each, {op.results[i]}); });
       if (!is_used) continue;
-      Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, i), pipe.name, 0, op.span);
+      Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, i), pipe.name, 0, op.span);
       view.results = {op.results[i]};
       out.push_back(std::move(view));
     }

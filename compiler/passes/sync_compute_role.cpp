@@ -57,7 +57,7 @@ Region ComputeRoleSync::Run(const Region& body) {
   Region out = Rewrite(body);
   if (staging_.HasEngineStores()) {
     out.push_back(Explain("The block's shared memory stays until the copy engine has read it.", worker_.span));
-    out.push_back(SyncOp(OpCode::kWaitStores, "", "read", 0, worker_.span));
+    out.push_back(MakeOp(OpCode::kWaitStores, "", "read", 0, worker_.span));
   }
   return out;
 }
@@ -77,11 +77,11 @@ void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
     const bool is_fenced = loaded_.count(release.pipe) > 0 && traffic_.refilled.count(release.pipe) > 0;
     const std::string why = is_fenced ? ", and its reads come before what the copy engine writes there next" : "";
     out.push_back(Explain("This worker is done with the slot: it goes back" + why + ".", release.span));
-    if (is_fenced) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, release.span));
-    out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), present_.at(release.pipe), release_kind_.at(release.pipe),
+    if (is_fenced) out.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, release.span));
+    out.push_back(MakeOp(OpCode::kArrive, EmptyBarrier(release.pipe), present_.at(release.pipe), release_kind_.at(release.pipe),
                          release.span));
   }
-  if (traffic_.GoesOn(FindPipe(kernel_, release.pipe))) out.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
+  if (traffic_.GoesOn(FindPipe(kernel_, release.pipe))) out.push_back(MakeOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
 }
 
 void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region& out) {
@@ -101,11 +101,11 @@ void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region&
   }
   if (traffic_.exchanged.contains(pipe.name)) AnnounceSlot(pipe, worker_, op.span, out);
   const std::string& slot = present_.at(pipe.name);
-  out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(pipe.name), slot, 0, op.span));
+  out.push_back(MakeOp(OpCode::kWaitFull, FullBarrier(pipe.name), slot, 0, op.span));
   for (size_t i = 0; i < op.results.size(); ++i) {
     const std::vector<ValueId> slots{op.results[i]};
     if (LastUse(region, index, slots) == index) continue;  // received and not used
-    Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, i), slot, 0, op.span);
+    Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, i), slot, 0, op.span);
     view.results = {op.results[i]};
     out.push_back(std::move(view));
   }
@@ -128,10 +128,10 @@ void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Reg
   if (!traffic_.exchanged.contains(op.symbol)) return SendTiles(kernel_, region, index, traffic_, rings_, out);
   const std::string& ring = RingOfSends(rings_, op.symbol);
   if (OpensSlot(region, index) && traffic_.filled_once.count(op.symbol) == 0)
-    out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), ring, 0, op.span));
+    out.push_back(MakeOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), ring, 0, op.span));
   SendToCluster(kernel_, op, ring, out);
   const bool turns = ring != op.symbol || !IsReceivedNext(region, index);
-  if (ClosesSlot(region, index) && turns) out.push_back(SyncOp(OpCode::kAdvance, ring, "", 0, op.span));
+  if (ClosesSlot(region, index) && turns) out.push_back(MakeOp(OpCode::kAdvance, ring, "", 0, op.span));
 }
 
 void ComputeRoleSync::Loop(Op op, Region& out) {
@@ -181,13 +181,13 @@ void ComputeRoleSync::RewriteOp(Op op, const Region& region, size_t index, Regio
       out.push_back(std::move(op));
       return;
     case OpCode::kSplitCollect:
-      out.push_back(SyncOp(OpCode::kSplitWait, ir::PublishedBarrier(op.symbol), op.slot, 0, op.span));
+      out.push_back(MakeOp(OpCode::kSplitWait, ir::PublishedBarrier(op.symbol), op.slot, 0, op.span));
       out.push_back(std::move(op));
       return;
     case OpCode::kStoreAsync: {
-      Op elected = SyncOp(OpCode::kIfElected, "", "", ir::kOfWarpgroup, op.span);
+      Op elected = MakeOp(OpCode::kIfElected, "", "", ir::kOfWarpgroup, op.span);
       const Span span = op.span;
-      elected.regions = {{std::move(op), SyncOp(OpCode::kCommitStores, "", "", 0, span)}};
+      elected.regions = {{std::move(op), MakeOp(OpCode::kCommitStores, "", "", 0, span)}};
       out.push_back(std::move(elected));
       return;
     }
