@@ -97,6 +97,13 @@ void SendTiles(ir::Kernel& kernel, const Region& region, size_t index, const Pip
   if (ClosesSlot(region, index) && turns && traffic.GoesOn(pipe)) out.push_back(MakeOp(OpCode::kAdvance, ring, "", 0, op.span));
 }
 
+void ReportTwoHeld(const Op& receive, Diagnostics& diagnostics) {
+  diagnostics
+      .Error(DiagnosticKind::kNotImplemented, receive.span,
+             fmt::format("holding two values of pipe `{}` at once is specified, not yet implemented", receive.symbol))
+      .Help("use the first value for the last time before the second receive, or send both in one slot");
+}
+
 Region StoresOf(ir::Kernel& kernel, const Op& op, const std::string& slot) {
   Region out;
   const ir::Pipe& pipe = FindPipe(kernel, op.symbol);

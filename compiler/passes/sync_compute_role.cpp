@@ -27,7 +27,13 @@ bool ComputesOnly(const Region& region) {
 
 ComputeRoleSync::ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, const PipeTraffic& traffic,
                                  const RingsOfSends& rings, Diagnostics& diagnostics)
-    : kernel_(kernel), worker_(worker), traffic_(traffic), rings_(rings), diagnostics_(diagnostics), staging_(kernel, worker) {
+    : kernel_(kernel),
+      worker_(worker),
+      traffic_(traffic),
+      rings_(rings),
+      diagnostics_(diagnostics),
+      staging_(kernel, worker),
+      slot_of_(SlotsOfViews(worker.body)) {
   for (const ir::Pipe& pipe : kernel.pipes) {
     const bool reaches_all = IsShared(kernel, pipe.name) || traffic.exchanged.contains(pipe.name);
     release_kind_[pipe.name] = reaches_all ? ir::kInAllBlocks : ir::kPerWarp;
@@ -36,17 +42,9 @@ ComputeRoleSync::ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, c
     if (op.code == OpCode::kAssign) assigned_.insert(op.operands[0]);
     if (op.code == OpCode::kReceive) {
       present_[op.symbol] = PresentSlot(op);
-      for (ValueId value : op.results) {
-        slot_of_[value] = value;
-        pipe_of_[value] = op.symbol;
-      }
+      for (ValueId value : op.results) pipe_of_[value] = op.symbol;
     }
-    if (ir::IsPartOrTranspose(op.code)) {
-      const auto slot = slot_of_.find(op.operands[0]);
-      if (slot != slot_of_.end()) slot_of_[op.results[0]] = slot->second;
-      return;
-    }
-    if (op.code == OpCode::kMma || op.code == OpCode::kStoreAsync) return;
+    if (ir::IsPartOrTranspose(op.code) || op.code == OpCode::kMma || op.code == OpCode::kStoreAsync) return;
     for (const ValueId operand : op.operands) {
       if (const auto slot = slot_of_.find(operand); slot != slot_of_.end()) loaded_.insert(pipe_of_.at(slot->second));
     }
@@ -60,14 +58,6 @@ Region ComputeRoleSync::Run(const Region& body) {
     out.push_back(MakeOp(OpCode::kWaitStores, "", "read", 0, worker_.span));
   }
   return out;
-}
-
-size_t ComputeRoleSync::LastUse(const Region& region, size_t from, const std::vector<ValueId>& slots) const {
-  size_t last = from;
-  for (size_t i = from + 1; i < region.size(); ++i) {
-    if (UsesSlot(region[i], slots, slot_of_)) last = i;
-  }
-  return last;
 }
 
 void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
@@ -93,23 +83,17 @@ void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region&
     WaitGroups(0, op.span, out);
     break;
   }
-  if (!held_pipes_.insert(pipe.name).second) {
-    diagnostics_
-        .Error(DiagnosticKind::kNotImplemented, op.span,
-               fmt::format("holding two values of pipe `{}` at once is specified, not yet implemented", pipe.name))
-        .Help("use the first value for the last time before the second receive, or send both in one slot");
-  }
+  if (!held_pipes_.insert(pipe.name).second) ReportTwoHeld(op, diagnostics_);
   if (traffic_.exchanged.contains(pipe.name)) AnnounceSlot(pipe, worker_, op.span, out);
   const std::string& slot = present_.at(pipe.name);
   out.push_back(MakeOp(OpCode::kWaitFull, FullBarrier(pipe.name), slot, 0, op.span));
   for (size_t i = 0; i < op.results.size(); ++i) {
-    const std::vector<ValueId> slots{op.results[i]};
-    if (LastUse(region, index, slots) == index) continue;  // received and not used
+    if (LastUse(region, index, {op.results[i]}, slot_of_) == index) continue;  // received and not used
     Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, i), slot, 0, op.span);
     view.results = {op.results[i]};
     out.push_back(std::move(view));
   }
-  held_.push_back({pipe.name, LastUse(region, index, op.results), op.span});
+  held_.push_back({pipe.name, LastUse(region, index, op.results, slot_of_), op.span});
 }
 
 void ComputeRoleSync::StoreShared(Op op, Region& out) {

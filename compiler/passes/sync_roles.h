@@ -73,6 +73,9 @@ struct PipeTraffic {
 void SendTiles(ir::Kernel& kernel, const ir::Region& region, size_t index, const PipeTraffic& traffic, const RingsOfSends& rings,
                ir::Region& out);
 
+/// Of a receive of a pipe of which the worker still holds a slot.
+void ReportTwoHeld(const ir::Op& receive, Diagnostics& diagnostics);
+
 /// The barriers of a pipe's slots, with how many arrivals complete a phase of each; `empty` 0: no slot goes back.
 void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int64_t empty);
 
