@@ -14,7 +14,7 @@
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/store_parts.h"
-#include "compiler/passes/trial.h"
+#include "compiler/passes/kernel_state.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {

@@ -19,7 +19,7 @@
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/store_loops.h"
 #include "compiler/passes/store_parts.h"
-#include "compiler/passes/trial.h"
+#include "compiler/passes/kernel_state.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {

@@ -53,7 +53,7 @@ class Guarding {
 
 Result<void> GuardPadding(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   const std::optional<size_t> axis = kernel.ClusterAxis();
-  if (!axis || !target.has_clusters || target.folds_copies) return {};
+  if (!axis || !target.UsesClusters()) return {};
   for (ir::Worker& worker : kernel.workers) Guarding(kernel, worker, kernel.axes[*axis]).Rewrite(worker.body);
   return {};
 }

@@ -177,7 +177,7 @@ Result<void> SeparateRings(ir::Kernel& kernel, const Target& target, Diagnostics
   const auto is_apart = [&](const ir::Pipe& pipe) {
     if (pipe.per_worker.empty() || (!target.folds_copies && ServesAll(kernel, pipe))) return false;
     // What is spread stays together: spread_instances says why it can't be.
-    return !target.has_clusters || target.folds_copies ||
+    return !target.UsesClusters() ||
            std::none_of(kernel.workers.begin(), kernel.workers.end(),
                         [&](const ir::Worker& worker) { return worker.name == pipe.per_worker && worker.spread > 1; });
   };

@@ -259,7 +259,7 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
 
 Result<void> SplitSums(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   // Blocks that reach into each other's shared memory are how a sum is split, and a matter of the schedule alone.
-  if (!target.has_clusters || target.folds_copies) kernel.cluster = kernel.split = 1;
+  if (!target.UsesClusters()) kernel.cluster = kernel.split = 1;
   if (kernel.split == 1) return {};
   return Splitting(kernel, diagnostics).Run();
 }
