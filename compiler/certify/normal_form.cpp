@@ -70,7 +70,6 @@ class Normalizer {
     }
     std::replace(first_.begin(), first_.end(), Fact::kFree, int64_t{0});
     // Facts stand behind the fact of the loop around them.
-    std::vector<int> order(facts.size());
     number_.assign(facts.size(), -1);
     using Key = std::tuple<int, int, int64_t>;
     std::vector<std::pair<Key, int>> keys;

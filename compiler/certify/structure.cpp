@@ -131,15 +131,13 @@ std::optional<Finding> CheckMeeting(const Program& program, const Agent& agent, 
   const auto finding = [&](std::string headline) {
     return Finding{DiagnosticKind::kCertificateBarrier, op.span, std::move(headline)};
   };
-  const auto barrier =
-      std::find_if(kernel.barriers.begin(), kernel.barriers.end(), [&](const ir::Barrier& b) { return b.name == name; });
-  if (barrier == kernel.barriers.end())
-    return finding(fmt::format("`{}` meets at a named barrier, and the target has none", agent.name));
+  const ir::Barrier* barrier = ir::FindNamed(kernel.barriers, name);
+  if (!barrier) return finding(fmt::format("`{}` meets at a named barrier, and the target has none", agent.name));
   for (const ir::Worker& other : kernel.workers) {
     const int uses = (other.warps_meet == name) + (other.all_meet == name);
     if (uses > (&other == &worker ? 1 : 0)) return finding(fmt::format("`{}` is used by others, too", name));
   }
-  const auto number = static_cast<int>(barrier - kernel.barriers.begin());
+  const auto number = static_cast<int>(barrier - kernel.barriers.data());
   for (const Agent& other : program.agents) {
     for (const Step& step : other.steps) {
       if (step.barrier == number) return finding(fmt::format("`{}` is used for a pipe, too", name));

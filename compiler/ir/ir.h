@@ -9,6 +9,7 @@
 // matrix operations change in place; every other result is written once. Using a mutable value reads it at that point.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -319,6 +320,13 @@ struct Kernel {
   TakenNames names_of_values;  // AddValue's, with what stands beside values
   size_t known_values = 0;     // of these the names are in names_of_values
 };
+
+/// Of a kernel's tensors, pipes, buffers, barriers or maps the one of that name, or null.
+template <typename List>
+auto* FindNamed(List& list, std::string_view name) {
+  const auto item = std::find_if(list.begin(), list.end(), [&](const auto& each) { return each.name == name; });
+  return item == list.end() ? nullptr : &*item;
+}
 
 /// An entry point and the launches it may choose among: alternatives[i] is the list of kernels (indices) run in order.
 struct Entry {

@@ -101,18 +101,15 @@ ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& t
     buffer.count = StagingBuffers(chunks, buffer.TileBytes(), BytesBesideSlots(kernel, target) / buffer.instances);
   buffer.swizzle = ChooseSwizzle(tensor.dtype, chunk.rows, chunk.cols);
   buffer.purpose = purpose;
-  const auto find = [&](const std::string& name) {
-    return std::find_if(kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::Buffer& b) { return b.name == name; });
-  };
   const auto is_same = [&](const ir::Buffer& b) {
     return own_stages.count(b.name) != 0 && b.rows == buffer.rows && b.cols == buffer.cols && b.count == buffer.count;
   };
-  auto same = find(buffer.name);
-  for (int i = 1; same != kernel.buffers.end() && !is_same(*same); ++i) {
+  const ir::Buffer* same = ir::FindNamed(kernel.buffers, buffer.name);
+  for (int i = 1; same && !is_same(*same); ++i) {
     buffer.name = fmt::format("{}_stage_{}", tensor.name, i);
-    same = find(buffer.name);
+    same = ir::FindNamed(kernel.buffers, buffer.name);
   }
-  if (same == kernel.buffers.end()) kernel.buffers.push_back(buffer);
+  if (!same) kernel.buffers.push_back(buffer);
   own_stages.insert(buffer.name);
   return buffer;
 }

@@ -132,9 +132,8 @@ class CopyRoleSync {
   /// What the engine counts: whole boxes, each as wide as a panel of the tile.
   int64_t BoxBytes(const Op& load) const {
     const ir::Type& type = kernel_.values[load.operands[0]].type;
-    const auto map =
-        std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == load.symbol; });
-    return map == kernel_.maps.end() ? type.rows * type.cols * Bytes(type.dtype) : ir::EngineBytes(*map, type);
+    const ir::TensorMap* map = ir::FindNamed(kernel_.maps, load.symbol);
+    return map ? ir::EngineBytes(*map, type) : type.rows * type.cols * Bytes(type.dtype);
   }
 
   ir::Kernel& kernel_;
