@@ -2,7 +2,6 @@
 #include "compiler/certify/certify.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -9,8 +9,6 @@
 
 namespace tkc::certify {
 
-using ir::OpCode;
-
 /// Copies and barriers of the block are executed by all agents of a worker, in one order: each brings its own pieces.
 bool Machine::Together(Context& c, int place) {
   if (!c.agent.computes || c.step.is_elected)

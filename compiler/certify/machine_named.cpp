@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/certify/scene.h"
 
 namespace tkc::certify {
 

@@ -6,8 +6,6 @@
 #include "compiler/ir/op_traits.h"
 #include "compiler/symbolic/evaluate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <utility>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/cut_stores.h"
 
-#include <utility>
-
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"

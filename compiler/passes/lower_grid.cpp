@@ -2,8 +2,6 @@
 #include "compiler/passes/lower_grid.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include <fmt/format.h>
 

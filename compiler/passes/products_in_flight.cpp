@@ -11,7 +11,6 @@ namespace {
 using ir::Op;
 using ir::OpCode;
 using ir::Region;
-using ir::ValueId;
 
 /// The last product that reads a slot received in the loop; the receive itself if there is none.
 size_t LastReader(const Region& body, size_t receive, const SlotOfView& slot_of) {

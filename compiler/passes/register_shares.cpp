@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {

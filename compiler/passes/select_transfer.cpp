@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "compiler/layout/conflict.h"
-#include "compiler/passes/make_op.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/select_transfer_impl.h"
 #include "compiler/passes/walk.h"

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/ir/op_traits.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/separate_rings.h"

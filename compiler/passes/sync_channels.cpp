@@ -7,9 +7,6 @@
 // A loaded pipe that several workers receive is filled by one of them: it waits until the slot that it copies into is empty, and
 // when it comes to receive the slot itself, each of its warps waits for its own copies (sync_folded) and arrives at the full one.
 #include <algorithm>
-#include <map>
-
-#include <fmt/format.h>
 
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
@@ -23,7 +20,6 @@ namespace {
 using ir::Op;
 using ir::OpCode;
 using ir::Region;
-using ir::ValueId;
 
 /// A received slot until its release.
 struct Held {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "compiler/ir/derived_names.h"
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/products_in_flight.h"

@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_folded.h"

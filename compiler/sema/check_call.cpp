@@ -15,7 +15,6 @@ namespace tkc::sema {
 
 using typed::ExprKind;
 using typed::ExprPtr;
-using typed::Level;
 using typed::Op;
 using typed::Type;
 

@@ -18,7 +18,6 @@ namespace {
 using symbolic::Scalar;
 using typed::Expr;
 using typed::ExprKind;
-using typed::Param;
 using typed::ParamId;
 using typed::Stmt;
 using typed::StmtKind;

@@ -2,8 +2,6 @@
 // Written types to typed ones, and their text.
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
 #include "compiler/support/nearest_name.h"

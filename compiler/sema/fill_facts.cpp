@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What requirements of the launch and conditions around a statement say of where elements may be missing (fill_sources.h).
 #include <algorithm>
-#include <utility>
 
 #include "compiler/sema/fill_sources.h"
 #include "compiler/symbolic/least.h"
