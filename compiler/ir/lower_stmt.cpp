@@ -8,7 +8,6 @@
 
 #include <algorithm>
 
-
 namespace tkc::ir {
 
 using typed::StmtKind;
