@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

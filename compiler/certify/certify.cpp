@@ -2,7 +2,6 @@
 #include "compiler/certify/certify.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -69,7 +68,7 @@ std::string Describe(const Program& program, const Target& target, Replays& repl
     line("copies",
          fmt::format("each read in its own turn, behind its threads' waits and a barrier; {} counted {}, none for more than needed",
                      waits, waits == 1 ? "wait" : "waits"));
-  line("registers", !target.has_register_moves
+  line("registers", !target.registers.Moves()
                         ? "what is read has been set"
                         : fmt::format("accumulators untouched in flight, fenced before; {} of {} a thread over all warpgroups",
                                       RegisterSum(kernel, target), target.registers.Pool(kernel.threads)));

@@ -35,7 +35,6 @@ class Collector {
       if (op.code == OpCode::kMultiply && kernel_.values[op.operands[1]].type.space == ir::Space::kRegister)
         alone_.insert(op.operands[2]);
     });
-    registers_ = passes::DealtBy(role.layout);
     passes::ForEachOp(role.body, [&](const Op& op) { Visit(op); });
   }
 
@@ -66,7 +65,6 @@ class Collector {
   const Target* waves_ = nullptr;  // of 64 lanes
   const ir::Worker* role_ = nullptr;
   std::set<ir::ValueId> alone_{};  // right operands whose left one is in registers
-  layout::RegisterLayout registers_;
   std::map<ir::ValueId, Window> windows_;
 };
 
@@ -146,11 +144,11 @@ void Collector::Open(const Op& op) {
 void Collector::Registers(const Op& op, bool is_store) {
   const auto window = windows_.find(op.operands[0]);
   if (window == windows_.end()) return;
-  const MoveCost cost = RegisterMove(registers_, window->second, is_store);
+  const MoveCost cost = RegisterMove(role_->layout, window->second, is_store);
   const AccessClass kind = cost.as_matrices ? (is_store ? AccessClass::kStoreMatrix : AccessClass::kLoadMatrix)
                                             : (is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad);
   Add(op, kind, window->second, cost);
-  if (cost.instructions > 0) out_.back().held = registers_.vec;
+  if (cost.instructions > 0) out_.back().held = role_->layout.vec;
 }
 
 void Collector::Fragment(const Op& op) {
@@ -208,7 +206,7 @@ void Collector::Scratch(const Op& op) {
   const int64_t lines = of_rows ? type.rows : type.cols;
   for (const bool is_store : {true, false}) {
     Add(op, is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad, window,
-        ScratchMove(registers_, buffer.dtype, lines, buffer.cols / lines, of_rows, is_store));
+        ScratchMove(role_->layout, buffer.dtype, lines, buffer.cols / lines, of_rows, is_store));
   }
 }
 

@@ -8,7 +8,6 @@
 
 #include "compiler/certify/coverage.h"
 #include "compiler/ir/op_traits.h"
-#include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
@@ -97,16 +96,6 @@ class GridProof {
     return std::nullopt;
   }
 
-  Scalar Count(const ir::GridAxis& axis) const {
-    const Scalar lo = scope_.Resolve(axis.lo), hi = scope_.Resolve(axis.hi);
-    Scalar extent = symbolic::Sub(hi, lo);
-    const auto is_dim = [&](std::string_view name) {
-      return std::find(kernel_.dims.begin(), kernel_.dims.end(), name) != kernel_.dims.end();
-    };
-    if (!symbolic::IsNotNegative(extent, is_dim)) extent = symbolic::Make(Kind::kMax, DType::kI64, {extent, symbolic::Int(0)});
-    return symbolic::Cdiv(extent, symbolic::Int(axis.step));
-  }
-
   /// `whole` = `part` * what is returned, if that is a product of counts.
   std::optional<Scalar> Quotient(const Scalar& whole, const Scalar& part) const {
     const size_t subsets = size_t{1} << std::min<size_t>(counts_.size(), 8);
@@ -150,7 +139,7 @@ class GridProof {
   std::optional<Finding> FindNumbers() {
     for (size_t i = 0; i < kernel_.axes.size(); ++i) {
       const ir::GridAxis& axis = kernel_.axes[i];
-      Scalar count = Count(axis);
+      Scalar count = kernel_.Steps(scope_.Resolve(axis.lo), scope_.Resolve(axis.hi), axis.step);
       const Scalar start = scope_.Resolve(symbolic::Name(axis.name));
       // start = lo + step * number
       const std::optional<Scalar> number = Unscale(symbolic::Sub(start, scope_.Resolve(axis.lo)), axis.step);

@@ -166,9 +166,8 @@ class StoreWalk {
   }
 
   void Guarded(const Op& op) {
-    const auto tensor =
-        std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const auto& t) { return t.name == op.symbol; });
-    if (tensor == kernel_.tensors.end()) return;
+    const ir::TensorParam* tensor = ir::FindNamed(kernel_.tensors, op.symbol);
+    if (!tensor) return;
     std::vector<Scalar> starts, ends;
     std::vector<int64_t> extents;
     for (size_t i = 0; i < op.axes.size(); ++i) {
@@ -186,10 +185,9 @@ class StoreWalk {
   }
 
   void Engine(const Op& op) {
-    const auto map = std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const auto& m) { return m.name == op.symbol; });
-    if (map == kernel_.maps.end()) return;
-    const auto tensor =
-        std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const auto& t) { return t.name == map->tensor; });
+    const ir::TensorMap* map = ir::FindNamed(kernel_.maps, op.symbol);
+    if (!map) return;
+    const ir::TensorParam* tensor = ir::FindNamed(kernel_.tensors, map->tensor);
     const bool stores = op.code == OpCode::kStoreAsync;
     if (stores && std::find(usable_.begin(), usable_.end(), map->name) == usable_.end())
       return Fail(op, fmt::format("the copy engine stores `{}` also where the tensor does not allow it", map->tensor));

@@ -186,12 +186,12 @@ class Teller {
       const std::optional<Polynomial> distance = Distance(base_[axis], other), steps = LastStep(other);
       if (!distance) return {};
       const bool begins_anywhere = other.digit && !other.digit->begins_at_zero;
-      start = !IsNotNegative(*distance) || begins_anywhere ? nullptr
+      start = !IsNonNegative(*distance) || begins_anywhere ? nullptr
               : start                                      ? symbolic::Substitute(start, other.name, symbolic::Int(0))
                                                            : start;
       const Polynomial size = Size(*distance);
       const std::optional<Polynomial> moved =
-          reach && steps && IsNotNegative(size) ? symbolic::Product(size, *steps) : std::nullopt;
+          reach && steps && IsNonNegative(size) ? symbolic::Product(size, *steps) : std::nullopt;
       reach = moved ? std::optional(symbolic::Sum(*reach, *moved)) : std::nullopt;
     }
     std::vector<Polynomial> reaches = start ? ReachesToEnd(axis, start) : std::vector<Polynomial>{};
@@ -251,10 +251,10 @@ class Teller {
 
   bool IsAnyWithin(const std::vector<Polynomial>& reaches, const Polynomial& distance) const {
     return std::any_of(reaches.begin(), reaches.end(),
-                       [&](const Polynomial& reach) { return IsNotNegative(symbolic::Sum(distance, reach, -1)); });
+                       [&](const Polynomial& reach) { return IsNonNegative(symbolic::Sum(distance, reach, -1)); });
   }
 
-  bool IsNotNegative(const Polynomial& polynomial) const {
+  bool IsNonNegative(const Polynomial& polynomial) const {
     return std::all_of(polynomial.begin(), polynomial.end(),
                        [&](const auto& term) { return term.second > 0 && IsCount(term.first); });
   }

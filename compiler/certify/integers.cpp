@@ -17,8 +17,6 @@ using symbolic::Scalar;
 
 Scalar Int(int64_t value) { return symbolic::Int(value); }
 
-bool IsInteger(DType dtype) { return dtype == DType::kI64 || dtype == DType::kI32; }
-
 bool IsSumOrProduct(const Scalar& scalar) {
   switch (scalar->kind) {
     case Kind::kInt:
@@ -94,7 +92,7 @@ void Integers::Assume(const Scalar& condition) {
   }
   if (condition->args.size() != 2) return;
   const Scalar &left = condition->args[0], &right = condition->args[1];
-  if (!IsInteger(left->dtype) || !IsInteger(right->dtype)) return;
+  if (!IsSignedInteger(left->dtype) || !IsSignedInteger(right->dtype)) return;
   switch (condition->kind) {
     case Kind::kLt: return AssumeNonNegative(symbolic::Sub(right, symbolic::Add(left, Int(1))));
     case Kind::kLe: return AssumeNonNegative(symbolic::Sub(right, left));
@@ -140,14 +138,14 @@ Scalar Integers::Flatten(const Scalar& scalar) {
     return symbolic::Name(scalar->name);
   }
   std::vector<Scalar> args;
-  for (const Scalar& arg : scalar->args) args.push_back(IsInteger(arg->dtype) ? Flatten(arg) : arg);
+  for (const Scalar& arg : scalar->args) args.push_back(IsSignedInteger(arg->dtype) ? Flatten(arg) : arg);
   if (IsSumOrProduct(scalar)) return symbolic::Make(scalar->kind, DType::kI64, std::move(args));
   return FlattenTerm(scalar, args);
 }
 
 Scalar Integers::FlattenTerm(const Scalar& scalar, const std::vector<Scalar>& args) {
   // An integer that its new type holds stays what it is.
-  if (scalar->kind == Kind::kConvert && IsInteger(scalar->args[0]->dtype)) {
+  if (scalar->kind == Kind::kConvert && IsSignedInteger(scalar->args[0]->dtype)) {
     const bool widens = scalar->dtype == DType::kI64 || scalar->dtype == scalar->args[0]->dtype;
     if (widens || (scalar->dtype == DType::kI32 && FitsI32(args[0]))) return args[0];
   }

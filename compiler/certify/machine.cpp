@@ -205,12 +205,12 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kLoadRight:
     case OpCode::kLoadShared:
     case OpCode::kTakeTile:
-    case OpCode::kCopyToGlobal: return ran(Touch(c) && AccessView(c, c.step.accesses[0], false, false, Shares(c), nullptr));
+    case OpCode::kCopyToGlobal: return ran(Touch(c) && AccessView(c, {c.step.accesses[0], false, false, Shares(c)}));
     case OpCode::kCopyToShared:
       if (c.op.number == ir::kByBlock) return ran(CopyTogether(c));
       [[fallthrough]];
     case OpCode::kPutTile:
-    case OpCode::kStoreShared: return ran(Touch(c) && AccessView(c, c.step.accesses[0], true, false, Shares(c), nullptr));
+    case OpCode::kStoreShared: return ran(Touch(c) && AccessView(c, {c.step.accesses[0], true, false, Shares(c)}));
     case OpCode::kMmaFence: FenceProducts(c); return Outcome::kRan;
     case OpCode::kMma: return ran(Product(c));
     case OpCode::kMmaCommit:

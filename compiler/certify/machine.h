@@ -246,13 +246,26 @@ class Machine {
   bool SyncGroup(Context& c);
 
   // machine_memory.cpp
-  bool AccessShared(Context& c, int place, const Access& access, bool writes, bool is_async, const ShareList& shares,
-                    std::vector<std::pair<int, int>>* events, int dealt = 0);
-  bool AccessView(Context& c, const Access& access, bool writes, bool is_async, const ShareList& shares,
-                  std::vector<std::pair<int, int>>* events, int dealt = 0);
+  /// How a step uses a tile of shared memory.
+  struct Use {
+    const Access& access;
+    bool writes, is_async;
+    const ShareList& shares;                             // the warps that do
+    std::vector<std::pair<int, int>>* events = nullptr;  // gets each warp and its event
+    int dealt = 0;                                       // Dealt, where threads do it piece by piece
+    bool ByEngine() const { return is_async && dealt == 0; }
+  };
+  bool AccessView(Context& c, const Use& use);
+  bool AccessShared(Context& c, int place, const Use& use);
+  bool IsBehind(const Context& c, int place, const Use& use, const Record& record);
+  bool NoteWritten(Context& c, int place, const Use& use);
+  void DropSuperseded(State& state, int place, const Use& use) const;
   bool IsWritten(const State& state, int place, const Rect& rect) const;
   bool HoldsTurn(const Context& c, const Access& access, bool writes, Turn* turn = nullptr) const;
   int PlaceOf(const Context& c, int block, int buffer, int64_t index) const;
+  const ir::Buffer& BufferOf(int place) const {
+    return kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)];
+  }
   /// Whether the tile lies over tiles of other buffers.
   bool SharesRoom(int place) const;
   /// Whether the two are tiles of buffers that share their room.

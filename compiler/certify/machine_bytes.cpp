@@ -65,7 +65,7 @@ bool Machine::Bring(Context& c, int64_t blocks, int64_t bytes, const ShareList& 
         place_base_[static_cast<size_t>(block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)] +
         (own - place_base_[static_cast<size_t>(place.block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)]);
     std::vector<std::pair<int, int>> events;
-    if (!AccessShared(c, there, c.step.accesses[0], true, true, shares, &events)) return false;
+    if (!AccessShared(c, there, {c.step.accesses[0], true, true, shares, &events})) return false;
     HandOnIssue(c, element, shares);
     for (const auto& [warp, event] : events) c.state.knowledge.Learn(Arriving(element), event);
     c.state.barriers[static_cast<size_t>(element)].issued += bytes;

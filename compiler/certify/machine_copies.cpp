@@ -9,8 +9,6 @@
 
 namespace tkc::certify {
 
-using ir::OpCode;
-
 /// Copies and barriers of the block are executed by all agents of a worker, in one order: each brings its own pieces.
 bool Machine::Together(Context& c, int place) {
   if (!c.agent.computes || c.step.is_elected)
@@ -49,7 +47,7 @@ int Machine::Dealt(const ir::Op& copy) const {
 bool Machine::CopyTogether(Context& c) {
   const Access& access = c.step.accesses[0];
   return Together(c, c.self.roots[static_cast<size_t>(access.root)]) &&
-         AccessView(c, access, true, false, Shares(c), nullptr, Dealt(c.op));
+         AccessView(c, {access, true, false, Shares(c), nullptr, Dealt(c.op)});
 }
 
 /// A slot is filled once in each turn: twice means that its ring did not go on.
@@ -57,7 +55,7 @@ bool Machine::FillsAnew(Context& c, const Access& access) {
   const int place = c.self.roots[static_cast<size_t>(access.root)];
   const bool is_first = c.self.together == c.state.joint[JointOf(c.agent)].size();
   if (!IsCounted(place) || !is_first || !HoldsTurn(c, access, true) || !IsWritten(c.state, place, access.rect)) return true;
-  const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
+  const std::string& buffer = BufferOf(place).name;
   return Fail(c, DiagnosticKind::kCertificateHazard,
               fmt::format("`{}` fills a slot of `{}` twice in one turn", c.agent.name, buffer));
 }
@@ -67,7 +65,7 @@ bool Machine::CopyAsync(Context& c) {
   if (!FillsAnew(c, access)) return false;
   if (!Together(c, c.self.roots[static_cast<size_t>(access.root)])) return false;
   CopyGroup& group = c.self.open_copies;
-  if (!AccessView(c, access, true, true, Shares(c), &group.writes, Dealt(c.op))) return false;
+  if (!AccessView(c, {access, true, true, Shares(c), &group.writes, Dealt(c.op)})) return false;
   if (!program_.counts_instructions) return true;
   // Each instruction of a wave copies a piece for each of its lanes. What is not made of whole ones goes by ordinary stores.
   // Where it goes by these although it is, as the tensor lies, all that was issued before is complete behind it: to count it is

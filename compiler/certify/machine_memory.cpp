@@ -63,21 +63,20 @@ bool Machine::HoldsTurn(const Context& c, const Access& access, bool writes, Tur
   return c.state.contents[static_cast<size_t>(c.self.roots[static_cast<size_t>(access.root)])] == wanted;
 }
 
-bool Machine::AccessView(Context& c, const Access& access, bool writes, bool is_async, const ShareList& shares,
-                         std::vector<std::pair<int, int>>* events, int dealt) {
-  const int place = c.self.roots[static_cast<size_t>(access.root)];
-  if (!IsCounted(place)) return AccessShared(c, place, access, writes, is_async, shares, events, dealt);
+bool Machine::AccessView(Context& c, const Use& use) {
+  const int place = c.self.roots[static_cast<size_t>(use.access.root)];
+  if (!IsCounted(place)) return AccessShared(c, place, use);
   Turn wanted;
-  const bool holds = HoldsTurn(c, access, writes, &wanted);
+  const bool holds = HoldsTurn(c, use.access, use.writes, &wanted);
   Turn& held = c.state.contents[static_cast<size_t>(place)];
-  if (writes && !holds) {
+  if (use.writes && !holds) {
     c.state.written[static_cast<size_t>(place)].clear();
     held = wanted;
     for (Record& record : c.state.records.Of(place)) record.dealt = 0;
   }
-  if (!AccessShared(c, place, access, writes, is_async, shares, events, dealt)) return false;
+  if (!AccessShared(c, place, use)) return false;
   if (held == wanted) return true;
-  const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
+  const std::string& buffer = BufferOf(place).name;
   const int64_t apart = std::abs(held.position - wanted.position);
   return Fail(c, DiagnosticKind::kCertificateHazard,
               held.loops != wanted.loops
@@ -86,75 +85,91 @@ bool Machine::AccessView(Context& c, const Access& access, bool writes, bool is_
                                 apart == 1 ? "" : "s", held.position < wanted.position ? "before" : "later"));
 }
 
-bool Machine::AccessShared(Context& c, int place, const Access& access, bool writes, bool is_async, const ShareList& shares,
-                           std::vector<std::pair<int, int>>* events, int dealt) {
-  Knowledge& knowledge = c.state.knowledge;
-  const Rect& rect = access.rect;
-  const bool by_engine = is_async && dealt == 0;
-  // Threads that copy one tile together write pieces of their own; which, is another question for another copy.
-  const auto is_apart = [&](const Record& record, int warp) {
-    return record.place == place && dealt != 0 && record.dealt == dealt && record.is_async == is_async && record.warp != warp &&
-           record.rect == rect;
-  };
-  const std::string& buffer = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].name;
-  const auto is_ordered = [&](const Record& record) {
-    if (!writes && !record.writes) return true;
-    const std::string& other = program_.agents[static_cast<size_t>(record.agent)].name;
-    for (const Share& share : shares) {
-      if (is_apart(record, share.warp)) continue;
-      if (!knowledge.Knows(share.warp, record.event)) {
-        const std::string who = record.agent != c.number ? fmt::format("`{}`", other)
-                                : record.is_async        ? fmt::format("an earlier operation of `{}`", other)
-                                                         : fmt::format("another warp of `{}`", other);
-        return Fail(c, DiagnosticKind::kCertificateHazard,
-                    fmt::format("`{}` {} a tile of `{}` that {} may still be {}", c.agent.name, writes ? "writes" : "reads", buffer,
-                                who, record.writes ? "writing" : "reading"),
-                    {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
-      }
-      if (by_engine && !record.by_engine && !knowledge.KnowsFenced(share.warp, record.event)) {
-        return Fail(c, DiagnosticKind::kCertificateProxy,
-                    fmt::format("no fence lies between the {} of `{}` {} `{}` and what {} here", record.writes ? "stores" : "loads",
-                                other, record.writes ? "to" : "from", buffer,
-                                c.op.code == ir::OpCode::kMma ? "the matrix unit reads" : "the copy engine does"),
-                    {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
-      }
+/// Threads that copy one tile together write pieces of their own; which, is another question for another copy.
+static bool IsApart(const Record& record, int place, const Rect& rect, bool is_async, int dealt, int warp) {
+  return dealt != 0 && record.dealt == dealt && record.place == place && record.is_async == is_async && record.warp != warp &&
+         record.rect == rect;
+}
+
+/// Whether each warp that takes part knows the record's access to be complete, and through a fence if the engine comes next.
+bool Machine::IsBehind(const Context& c, int place, const Use& use, const Record& record) {
+  const Knowledge& knowledge = c.state.knowledge;
+  const std::string& buffer = BufferOf(place).name;
+  const std::string& other = program_.agents[static_cast<size_t>(record.agent)].name;
+  for (const Share& share : use.shares) {
+    if (IsApart(record, place, use.access.rect, use.is_async, use.dealt, share.warp)) continue;
+    if (!knowledge.Knows(share.warp, record.event)) {
+      const std::string who = record.agent != c.number ? fmt::format("`{}`", other)
+                              : record.is_async        ? fmt::format("an earlier operation of `{}`", other)
+                                                       : fmt::format("another warp of `{}`", other);
+      return Fail(c, DiagnosticKind::kCertificateHazard,
+                  fmt::format("`{}` {} a tile of `{}` that {} may still be {}", c.agent.name, use.writes ? "writes" : "reads",
+                              buffer, who, record.writes ? "writing" : "reading"),
+                  {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
     }
-    return true;
+    if (use.ByEngine() && !record.by_engine && !knowledge.KnowsFenced(share.warp, record.event)) {
+      return Fail(c, DiagnosticKind::kCertificateProxy,
+                  fmt::format("no fence lies between the {} of `{}` {} `{}` and what {} here", record.writes ? "stores" : "loads",
+                              other, record.writes ? "to" : "from", buffer,
+                              c.op.code == ir::OpCode::kMma ? "the matrix unit reads" : "the copy engine does"),
+                  {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
+    }
+  }
+  return true;
+}
+
+/// What is read has been written; what is written holds something from here on, and tiles over which it lies nothing.
+bool Machine::NoteWritten(Context& c, int place, const Use& use) {
+  const Rect& rect = use.access.rect;
+  std::vector<Rect>& written = c.state.written[static_cast<size_t>(place)];
+  if (!use.writes) {
+    return Cover(written, rect) ||
+           Fail(c, DiagnosticKind::kCertificateHazard,
+                fmt::format("`{}` reads a tile of `{}` that nobody has written", c.agent.name, BufferOf(place).name));
+  }
+  if (use.access.is_exact && !Cover(written, rect)) {
+    std::erase_if(written, [&](const Rect& r) { return rect.Covers(r); });
+    written.push_back(rect);
+    const Rect whole{0, BufferOf(place).rows, 0, BufferOf(place).cols};
+    if (Cover(written, whole)) written = {whole};
+  }
+  Overwrite(c.state, place);
+  return true;
+}
+
+/// What comes behind this access comes behind those before it, too.
+void Machine::DropSuperseded(State& state, int place, const Use& use) const {
+  const auto is_superseded = [&](const Record& record) {
+    if (!use.access.rect.Covers(record.rect)) return false;
+    if (use.writes && use.dealt == 0) return true;
+    const auto is_its_warp = [&](const Share& share) { return share.warp == record.warp; };
+    const bool is_own = std::any_of(use.shares.begin(), use.shares.end(), is_its_warp);
+    if (use.writes) return is_own || !IsApart(record, place, use.access.rect, use.is_async, use.dealt, use.shares[0].warp);
+    return is_own && !record.writes && record.is_async == use.is_async && state.knowledge.Knows(record.warp, record.event);
   };
+  std::erase_if(state.records.Of(place), [&](const Record& record) {
+    if (!is_superseded(record)) return false;
+    state.knowledge.Free(record.event);
+    return true;
+  });
+}
+
+bool Machine::AccessShared(Context& c, int place, const Use& use) {
+  const Rect& rect = use.access.rect;
+  const auto is_ordered = [&](const Record& record) { return (!use.writes && !record.writes) || IsBehind(c, place, use, record); };
   const auto is_behind = [&](const Record& record) { return !record.rect.Overlaps(rect) || is_ordered(record); };
   const auto is_behind_other = [&](const Record& record) { return !ShareRoom(place, record.place) || is_ordered(record); };
   const auto are_behind_other = [&](const std::vector<Record>& there) { return std::ranges::all_of(there, is_behind_other); };
   if (!std::ranges::all_of(c.state.records.Of(place), is_behind)) return false;
   if (SharesRoom(place) && !std::ranges::all_of(c.state.records.OfPlaces(), are_behind_other)) return false;
-  std::vector<Rect>& written = c.state.written[static_cast<size_t>(place)];
-  if (!writes && !Cover(written, rect))
-    return Fail(c, DiagnosticKind::kCertificateHazard,
-                fmt::format("`{}` reads a tile of `{}` that nobody has written", c.agent.name, buffer));
-  if (writes && access.is_exact && !Cover(written, rect)) {
-    std::erase_if(written, [&](const Rect& r) { return rect.Covers(r); });
-    written.push_back(rect);
-    const ir::Buffer& declared = kernel_.buffers[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)];
-    const Rect whole{0, declared.rows, 0, declared.cols};
-    if (Cover(written, whole)) written = {whole};
-  }
-  if (writes) Overwrite(c.state, place);
-  // What comes behind this access comes behind those before it, too.
-  const auto is_superseded = [&](const Record& record) {
-    if (!rect.Covers(record.rect)) return false;
-    if (writes && dealt == 0) return true;
-    const bool is_own = std::any_of(shares.begin(), shares.end(), [&](const Share& share) { return share.warp == record.warp; });
-    if (writes) return is_own || !is_apart(record, shares[0].warp);
-    return is_own && !record.writes && record.is_async == is_async && knowledge.Knows(record.warp, record.event);
-  };
-  std::erase_if(c.state.records.Of(place), [&](const Record& record) {
-    if (!is_superseded(record)) return false;
-    knowledge.Free(record.event);
-    return true;
-  });
-  for (const Share& share : shares) {
-    Record record{place, share.warp, c.number, writes, is_async, by_engine, dealt, rect, knowledge.NewEvent(), &c.op};
-    if (!is_async) knowledge.Learn(share.warp, record.event);
-    if (events) events->emplace_back(share.warp, record.event);
+  if (!NoteWritten(c, place, use)) return false;
+  DropSuperseded(c.state, place, use);
+  Knowledge& knowledge = c.state.knowledge;
+  for (const Share& share : use.shares) {
+    Record record{place,          share.warp, c.number, use.writes,           use.is_async,
+                  use.ByEngine(), use.dealt,  rect,     knowledge.NewEvent(), &c.op};
+    if (!use.is_async) knowledge.Learn(share.warp, record.event);
+    if (use.events) use.events->emplace_back(share.warp, record.event);
     c.state.records.Add(record);
   }
   return true;
@@ -166,14 +181,14 @@ bool Machine::Reduce(Context& c) {
   const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
   const int place = PlaceOf(c, c.agent.block, c.step.buffer, 0);
   const Rect whole{0, buffer.rows, 0, buffer.cols};
-  return SyncGroup(c) && AccessShared(c, place, {-1, whole}, true, false, Shares(c), nullptr) && SyncGroup(c) &&
-         AccessShared(c, place, {-1, whole}, false, false, Shares(c), nullptr);
+  return SyncGroup(c) && AccessShared(c, place, {{-1, whole}, true, false, Shares(c)}) && SyncGroup(c) &&
+         AccessShared(c, place, {{-1, whole}, false, false, Shares(c)});
 }
 
 bool Machine::Publish(Context& c) {
   const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
   const int place = PlaceOf(c, c.agent.block, c.step.buffer, 0);
-  if (!AccessShared(c, place, {-1, {0, buffer.rows, 0, buffer.cols}}, true, false, Shares(c), nullptr)) return false;
+  if (!AccessShared(c, place, {{-1, {0, buffer.rows, 0, buffer.cols}}, true, false, Shares(c)})) return false;
   for (const Share& share : Shares(c)) {
     for (int block = 0; block < program_.blocks; ++block) {
       if (!Arrive(c, ElementOfStep(c, block), share, share.warps, "publishes")) return false;
@@ -187,8 +202,7 @@ bool Machine::Collect(Context& c) {
   const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
   for (int block = 0; block < program_.blocks; ++block) {
     if (block == c.agent.block) continue;
-    if (!AccessShared(c, PlaceOf(c, block, c.step.buffer, 0), {-1, {0, buffer.rows, 0, buffer.cols}}, false, false, Shares(c),
-                      nullptr))
+    if (!AccessShared(c, PlaceOf(c, block, c.step.buffer, 0), {{-1, {0, buffer.rows, 0, buffer.cols}}, false, false, Shares(c)}))
       return false;
   }
   return true;

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/certify/scene.h"
-
 namespace tkc::certify {
 
 using ir::OpCode;

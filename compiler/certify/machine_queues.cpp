@@ -88,7 +88,7 @@ bool Machine::Product(Context& c) {
   if (has_left) Insert(c.self.open.lefts, left);
   Insert(c.self.unnamed, accumulator);
   for (const Access& access : c.step.accesses) {
-    if (!AccessView(c, access, false, true, Shares(c), &c.self.open.reads)) return false;
+    if (!AccessView(c, {access, false, true, Shares(c), &c.self.open.reads})) return false;
   }
   return true;
 }
@@ -106,7 +106,7 @@ void Machine::WaitProducts(Context& c) {
 
 bool Machine::StoreAsync(Context& c) {
   std::vector<std::pair<int, int>> events;
-  if (!AccessView(c, c.step.accesses[0], false, true, Shares(c), &events)) return false;
+  if (!AccessView(c, {c.step.accesses[0], false, true, Shares(c), &events})) return false;
   for (const auto& [warp, event] : events) c.self.open_stores.push_back(event);
   return true;
 }

@@ -7,8 +7,6 @@
 #include "compiler/ir/op_traits.h"
 
 namespace tkc::certify {
-
-using ir::Op;
 using ir::OpCode;
 
 namespace {

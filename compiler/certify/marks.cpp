@@ -108,9 +108,8 @@ class MarkProof {
   }
 
   void Check(const Op& op) {
-    const auto tensor =
-        std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(), [&](const auto& t) { return t.name == op.symbol; });
-    if (tensor == kernel_.tensors.end()) return;
+    const ir::TensorParam* tensor = ir::FindNamed(kernel_.tensors, op.symbol);
+    if (!tensor) return;
     for (size_t i = 0; i < op.axes.size() && !finding_; ++i) {
       if (op.axes[i].exists) CheckExists(op, i, tensor->extents[i]);
     }

@@ -20,6 +20,8 @@ class Normalizer {
       : machine_(machine), program_(machine.program()), state_(state), rings_(machine, state) {}
 
   NormalForm Run() {
+    constexpr size_t kUsual = 256;  // bytes
+    text_.reserve(kUsual);
     Facts();
     Barriers();
     NormalForm form;
@@ -70,7 +72,6 @@ class Normalizer {
     }
     std::replace(first_.begin(), first_.end(), Fact::kFree, int64_t{0});
     // Facts stand behind the fact of the loop around them.
-    std::vector<int> order(facts.size());
     number_.assign(facts.size(), -1);
     using Key = std::tuple<int, int, int64_t>;
     std::vector<std::pair<Key, int>> keys;
@@ -229,7 +230,11 @@ class Normalizer {
     for (const WaitNote& note : state_.notes)
       AddEvent(note.event, NormalForm::Sort::kNote, rings_.Element(note.barrier), note.warp, note.agent, note.op);
     // These come in no order, and no two are alike.
-    std::sort(events_.begin() + first_note, events_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
+    // Which of those that are alike an event is, is found below.
+    const auto is_before = [](const Entry& a, const Entry& b) {
+      return a.key.what != b.key.what ? a.key.what < b.key.what : a.key.corners < b.key.corners;
+    };
+    std::sort(events_.begin() + first_note, events_.end(), is_before);
     for (size_t i = 0; i < at_.size(); ++i) {
       const BarrierState& barrier = state_.barriers[static_cast<size_t>(at_[i])];
       AddEvent(barrier.latest, NormalForm::Sort::kLatest, static_cast<int>(i));
@@ -240,7 +245,7 @@ class Normalizer {
     for (size_t i = 0; i < state_.named.size(); ++i)
       AddEvent(state_.named[i].latest, NormalForm::Sort::kNamed, static_cast<int>(i));
     for (size_t i = 1; i < events_.size(); ++i) {
-      for (size_t j = i; j > 0 && events_[j].key < events_[j - 1].key; --j) std::swap(events_[j], events_[j - 1]);
+      for (size_t j = i; j > 0 && is_before(events_[j], events_[j - 1]); --j) std::swap(events_[j], events_[j - 1]);
     }
     for (size_t i = 1; i < events_.size(); ++i) {
       const NormalForm::Key& before = events_[i - 1].key;

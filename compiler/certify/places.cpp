@@ -5,13 +5,11 @@
 
 #include "compiler/certify/sets_apart.h"
 #include "compiler/ir/derived_names.h"
-#include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
 
 using ir::Op;
 using ir::OpCode;
-using ir::Scalar;
 
 void Places::NotKnown(const Op& op, std::string what) { program_.unknowns.push_back({op.span, std::move(what)}); }
 

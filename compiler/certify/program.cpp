@@ -7,7 +7,6 @@
 
 #include "compiler/certify/step_builder.h"
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::certify {
 

@@ -126,10 +126,7 @@ Scalar Scope::Resolve(const Scalar& scalar) const {
   const bool is_integer = std::any_of(args.begin(), args.end(), [](const Scalar& arg) { return arg->dtype == DType::kI64; });
   const bool widens = is_integer && scalar->dtype == DType::kI32 && scalar->kind >= Kind::kNeg && scalar->kind <= Kind::kCdiv;
   if (!changes && !widens) return scalar;
-  if (scalar->kind == Kind::kCall) return symbolic::Call(scalar->name, scalar->dtype, std::move(args));
-  if (scalar->kind == Kind::kElement) return symbolic::Element(scalar->name, scalar->dtype, std::move(args));
-  if (scalar->kind == Kind::kConvert) return symbolic::Convert(args[0], scalar->dtype);
-  return symbolic::Make(scalar->kind, widens ? DType::kI64 : scalar->dtype, std::move(args));
+  return widens ? symbolic::Make(scalar->kind, DType::kI64, std::move(args)) : symbolic::WithArgs(scalar, std::move(args));
 }
 
 void Scope::BindLoop(const Op& loop, int depth) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "compiler/ir/ir.h"
-#include "compiler/layout/row_layout.h"
+#include "compiler/layout/register_layout.h"
 
 namespace tkc::certify {
 

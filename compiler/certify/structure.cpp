@@ -9,6 +9,7 @@
 #include "compiler/certify/scene.h"
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
+#include "compiler/target/cluster.h"
 
 namespace tkc::certify {
 namespace {
@@ -20,7 +21,7 @@ std::optional<Finding> CheckRegisters(const ir::Kernel& kernel, const Target& ta
   std::map<int, std::pair<int, const ir::Worker*>> asked;  // by warpgroup
   for (const ir::Worker& worker : kernel.workers) {
     // Where no registers move, they are a limit of the launch.
-    const bool is_limit = target.registers.most == 0 && worker.kind == ir::RoleKind::kCompute;
+    const bool is_limit = !target.registers.Moves() && worker.kind == ir::RoleKind::kCompute;
     if (is_limit && worker.registers <= target.registers.most_per_thread) continue;
     const int64_t taken = worker.kind == ir::RoleKind::kCompute ? worker.instances : 1;
     for (int64_t i = 0; i < taken; ++i) {
@@ -86,7 +87,7 @@ std::optional<Finding> CheckShared(const ir::Kernel& kernel, const Target& targe
 }
 
 std::optional<Finding> CheckClusterSize(const ir::Kernel& kernel, const Target& target) {
-  const int64_t most = target.has_clusters ? target.max_cluster : 1;
+  const int64_t most = target.has_clusters ? kMostBlocksOfCluster : 1;
   if (kernel.cluster >= 1 && kernel.cluster <= most) return std::nullopt;
   return Finding{DiagnosticKind::kCertificateBudget, kernel.span,
                  fmt::format("a cluster of {} blocks; `{}` takes up to {}", kernel.cluster, target.name, most)};
@@ -130,15 +131,13 @@ std::optional<Finding> CheckMeeting(const Program& program, const Agent& agent, 
   const auto finding = [&](std::string headline) {
     return Finding{DiagnosticKind::kCertificateBarrier, op.span, std::move(headline)};
   };
-  const auto barrier =
-      std::find_if(kernel.barriers.begin(), kernel.barriers.end(), [&](const ir::Barrier& b) { return b.name == name; });
-  if (barrier == kernel.barriers.end())
-    return finding(fmt::format("`{}` meets at a named barrier, and the target has none", agent.name));
+  const ir::Barrier* barrier = ir::FindNamed(kernel.barriers, name);
+  if (!barrier) return finding(fmt::format("`{}` meets at a named barrier, and the target has none", agent.name));
   for (const ir::Worker& other : kernel.workers) {
     const int uses = (other.warps_meet == name) + (other.all_meet == name);
     if (uses > (&other == &worker ? 1 : 0)) return finding(fmt::format("`{}` is used by others, too", name));
   }
-  const auto number = static_cast<int>(barrier - kernel.barriers.begin());
+  const auto number = static_cast<int>(barrier - kernel.barriers.data());
   for (const Agent& other : program.agents) {
     for (const Step& step : other.steps) {
       if (step.barrier == number) return finding(fmt::format("`{}` is used for a pipe, too", name));

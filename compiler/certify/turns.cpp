@@ -9,7 +9,6 @@
 #include <string>
 
 #include "compiler/certify/program.h"
-#include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
@@ -119,18 +118,12 @@ class Counting {
   /// max(x, 0) of what is not below zero is x.
   Scalar Clean(const Scalar& scalar) const {
     if (scalar->args.empty()) return scalar;
-    const auto is_dim = [&](std::string_view name) {
-      return std::find(kernel_.dims.begin(), kernel_.dims.end(), name) != kernel_.dims.end();
-    };
     std::vector<Scalar> args;
     for (const Scalar& arg : scalar->args) args.push_back(Clean(arg));
     int64_t zero = 1;
-    if (scalar->kind == Kind::kMax && symbolic::IsInt(args[1], &zero) && zero == 0 && symbolic::IsNotNegative(args[0], is_dim))
+    if (scalar->kind == Kind::kMax && symbolic::IsInt(args[1], &zero) && zero == 0 && kernel_.IsNonNegative(args[0]))
       return args[0];
-    if (scalar->kind == Kind::kCall) return symbolic::Call(scalar->name, scalar->dtype, std::move(args));
-    if (scalar->kind == Kind::kElement) return symbolic::Element(scalar->name, scalar->dtype, std::move(args));
-    if (scalar->kind == Kind::kConvert) return symbolic::Convert(args[0], scalar->dtype);
-    return symbolic::Make(scalar->kind, scalar->dtype, std::move(args));
+    return symbolic::WithArgs(scalar, std::move(args));
   }
 
   const ir::Kernel& kernel_;

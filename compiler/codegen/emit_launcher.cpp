@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "compiler/codegen/emit_checks.h"
@@ -21,7 +18,6 @@
 #include "compiler/codegen/quotients.h"
 #include "compiler/ir/derived_names.h"
 #include "compiler/passes/walk.h"
-#include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
 
 namespace tkc::codegen {

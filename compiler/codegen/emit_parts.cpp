@@ -37,9 +37,7 @@ std::string Arguments(const ir::Module& module, const ir::Entry& entry) {
   return list;
 }
 
-const ir::Entry& SameEntry(const ir::Module& module, const ir::Entry& entry) {
-  return *std::find_if(module.entries.begin(), module.entries.end(), [&](const ir::Entry& e) { return e.name == entry.name; });
-}
+const ir::Entry& SameEntry(const ir::Module& module, const ir::Entry& entry) { return *ir::FindNamed(module.entries, entry.name); }
 
 /// `switch (tk::host::choose<..>(..))` with a return for each part; `call` prints the call behind the part's namespace.
 void EmitChoice(std::span<const ir::Module> modules, const ir::Entry& entry, std::string_view otherwise,

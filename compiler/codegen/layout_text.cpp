@@ -7,7 +7,7 @@ namespace tkc::codegen {
 namespace {
 
 std::string Layout(const ir::RegisterLayout& l) {
-  if (l.IsMma()) return "tk::mma_layout";
+  if (l == layout::kMatrixFragment) return "tk::mma_layout";
   std::string last;  // what is not the default, and what stands before it
   if (l.apart != 1) last = fmt::format(", {}", l.apart);
   if (l.columns_first || !last.empty()) last = fmt::format(", {}{}", l.columns_first, last);
@@ -16,7 +16,7 @@ std::string Layout(const ir::RegisterLayout& l) {
 }
 
 std::string Dealt(const ir::RegisterLayout& l) {
-  if (l.IsMma()) return "";
+  if (l == layout::kMatrixFragment) return "";
   if (l.apart != 1)
     return fmt::format("  // blocks of {} x {}, of which {} lanes have each element", l.RowsPerBlock(), l.ColsPerBlock(), l.apart);
   const std::string each = l.vec == 1 ? "single columns" : fmt::format("runs of {} columns", l.vec);

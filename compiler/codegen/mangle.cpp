@@ -77,23 +77,4 @@ std::string Mangle(std::string_view name) {
 
 std::string MangleEntry(std::string_view name) { return IsLibraryFunction(name) ? std::string(name) + "_" : Mangle(name); }
 
-std::string Demangle(std::string_view identifier) {
-  if (!identifier.ends_with('_')) return std::string(identifier);
-  const std::string_view body = identifier.substr(0, identifier.size() - 1);
-  if (IsReserved(body) || IsLibraryFunction(body)) return std::string(body);
-  std::string name;
-  for (size_t i = 1; i < body.size(); ++i) {
-    if (body[i] != '_') {
-      name += body[i];
-    } else if (body[++i] == 'u') {
-      name += '_';
-    } else {
-      const auto digit = [](char c) { return std::string_view(kHex).find(c); };
-      name += static_cast<char>(digit(body[i + 1]) * 16 + digit(body[i + 2]));
-      i += 2;
-    }
-  }
-  return name;
-}
-
 }  // namespace tkc::codegen

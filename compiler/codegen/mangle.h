@@ -18,8 +18,6 @@ namespace tkc::codegen {
 std::string Mangle(std::string_view name);
 /// For extern "C" entries, which must not replace a function of the C library either (`sin` -> `sin_`).
 std::string MangleEntry(std::string_view name);
-/// The .tk name of an identifier made by Mangle.
-std::string Demangle(std::string_view identifier);
 /// True for words that a generated file can't use for something of its own.
 bool IsReserved(std::string_view name);
 

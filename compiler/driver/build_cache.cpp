@@ -171,7 +171,7 @@ Result<Build> BuildCached(const BuildRequest& request, Diagnostics& diagnostics)
   std::error_code error;
   if (!entry.empty() && fs::is_regular_file(entry + "/" + request.product, error)) {
     fs::last_write_time(entry, fs::file_time_type::clock::now(), error);  // used now
-    return Build{entry, entry + "/" + request.product, true, std::nullopt};
+    return Build{entry, entry + "/" + request.product, std::nullopt};
   }
   Result<ScratchFolder> made = ScratchFolder::Make(diagnostics, cache);
   if (!made) return Failure{};
@@ -181,11 +181,11 @@ Result<Build> BuildCached(const BuildRequest& request, Diagnostics& diagnostics)
     // Another tkc may have been faster; then its entry serves.
     if (folder.MoveTo(entry) || fs::is_regular_file(entry + "/" + request.product, error)) {
       Trim(cache);
-      return Build{entry, entry + "/" + request.product, false, std::nullopt};
+      return Build{entry, entry + "/" + request.product, std::nullopt};
     }
   }
   const std::string path = folder.path();
-  return Build{path, path + "/" + request.product, false, std::move(folder)};
+  return Build{path, path + "/" + request.product, std::move(folder)};
 }
 
 }  // namespace tkc

@@ -25,8 +25,7 @@ struct BuildRequest {
 
 struct Build {
   std::string folder;
-  std::string product;  // path
-  bool was_cached = false;
+  std::string product;                    // path
   std::optional<ScratchFolder> uncached;  // holds the folder where there is no cache
 };
 

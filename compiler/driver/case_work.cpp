@@ -18,8 +18,7 @@ using typed::ExprKind;
 constexpr double kColumnReduction = 1 << 17;  // multiplications that take the simulator as long
 
 bool DependsOnData(const Expr& expr) {
-  return expr.kind == ExprKind::kElement ||
-         std::any_of(expr.args.begin(), expr.args.end(), [](const typed::ExprPtr& arg) { return arg && DependsOnData(*arg); });
+  return typed::Contains(expr, [](const Expr& node) { return node.kind == ExprKind::kElement; });
 }
 
 double ProductsIn(const Expr* expr) {

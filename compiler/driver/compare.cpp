@@ -56,8 +56,7 @@ class Visitor {
     if (expr->kind == ExprKind::kFloat && !HasFewBits(expr->float_value)) result.is_exact = false;
     has_fractions |= expr->kind == ExprKind::kFloat && expr->float_value != std::nearbyint(expr->float_value);
     multiplies |= expr->kind == ExprKind::kMatMul;
-    if (expr->kind == ExprKind::kConvert && IsFloat(expr->type.dtype) && Bytes(expr->type.dtype) < 4 &&
-        (expr->args[0]->type.dtype == DType::kF32)) {
+    if (expr->kind == ExprKind::kConvert && IsNarrowFloat(expr->type.dtype) && (expr->args[0]->type.dtype == DType::kF32)) {
       result.narrows = rounds = true;
       if (Bytes(expr->type.dtype) == 1) result.narrows_to_8 = true;
     }
@@ -163,7 +162,7 @@ Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
     visitor.Visit(section.lets);
     for (const typed::Worker& worker : section.workers) visitor.Visit(worker.body);
     for (const typed::Pipe& pipe : section.pipes) {
-      for (const typed::PipeField& field : pipe.fields) visitor.result.narrows |= IsFloat(field.dtype) && Bytes(field.dtype) < 4;
+      for (const typed::PipeField& field : pipe.fields) visitor.result.narrows |= IsNarrowFloat(field.dtype);
     }
   }
   // What a fraction has made and was rounded for the next product has more bits behind the point there than one product leaves room

@@ -11,7 +11,6 @@
 #include "compiler/driver/outputs.h"
 #include "compiler/driver/process.h"
 #include "compiler/driver/simulate.h"
-#include "compiler/interp/run.h"
 
 namespace tkc {
 namespace {

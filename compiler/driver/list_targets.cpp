@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/driver/outputs.h"
+#include "compiler/target/cluster.h"
 
 namespace tkc {
 namespace {
@@ -47,8 +48,8 @@ std::vector<Feature> Features() {
       {"product of i8 (not yet)", [](const Target& t) { return Product(t, DType::kI8); }},
       {"operands from shared memory", [](const Target& t) { return YesOrNo(t.has_matrix_group); }},
       {"named barriers", [](const Target& t) { return t.named_barriers ? fmt::format("{}", t.named_barriers) : "-"; }},
-      {"warps trade registers", [](const Target& t) { return YesOrNo(t.has_register_moves); }},
-      {"blocks of a cluster", [](const Target& t) { return t.has_clusters ? fmt::format("{}", t.max_cluster) : "-"; }},
+      {"warps trade registers", [](const Target& t) { return YesOrNo(t.registers.Moves()); }},
+      {"blocks of a cluster", [](const Target& t) { return t.has_clusters ? fmt::format("{}", kMostBlocksOfCluster) : "-"; }},
       {"chiplets with caches of their own", [](const Target& t) { return t.chiplets > 1 ? fmt::format("{}", t.chiplets) : "-"; }},
       {"blocks draw their tiles", [](const Target& t) { return YesOrNo(t.draws_tiles); }},
       {"a launch begins under the one before", [](const Target& t) { return YesOrNo(t.has_grid_dependency); }},

@@ -21,7 +21,6 @@ namespace {
 
 using typed::ExprPtr;
 using typed::Kernel;
-using typed::Param;
 using typed::ParamKind;
 
 /// Work of one case, as the product of all extents in whole blocks: about what 384 x 256 x 256 is.

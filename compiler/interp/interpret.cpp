@@ -7,7 +7,6 @@
 #include <cmath>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "compiler/interp/block.h"

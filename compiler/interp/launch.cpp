@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "compiler/interp/evaluate.h"
-#include "compiler/interp/expr_text.h"
+#include "compiler/sema/scalar_text.h"
 
 namespace tkc::interp {
 namespace {
@@ -134,13 +134,13 @@ void CheckExtents(const Kernel& kernel, Launch& launch, Faults& faults) {
       if (wanted != actual) {
         faults.Report(DiagnosticKind::kDimensionMismatch, param.span,
                       fmt::format("`{}` has {} elements on axis {}, but `{}` is {}", param.name, actual, axis,
-                                  ExprText(kernel, *param.extents[axis]), wanted));
+                                  sema::ScalarText(kernel, *param.extents[axis]), wanted));
       }
     }
   }
 }
 
-std::string ScalarText(const Value& value) {
+std::string ValueText(const Value& value) {
   if (value.type().dtype == DType::kBool) return value.AsBool() ? "true" : "false";
   return value.is_float() ? fmt::format("{}", value.AsReal()) : fmt::format("{}", value.AsInteger());
 }
@@ -230,11 +230,11 @@ std::string ConditionText(const Launch& launch, const Expr& condition, Faults& f
   const std::vector<Value> vars = InitialVars(launch);
   Evaluator evaluator(launch, vars, faults);
   std::string values;
-  for (const Expr* name : MentionedNames(condition)) {
-    values += fmt::format("{} `{}` is {}", values.empty() ? ":" : ",", ExprText(*launch.kernel, *name),
-                          ScalarText(evaluator.Evaluate(*name)));
+  for (const Expr* name : sema::MentionedNames(condition)) {
+    values += fmt::format("{} `{}` is {}", values.empty() ? ":" : ",", sema::ScalarText(*launch.kernel, *name),
+                          ValueText(evaluator.Evaluate(*name)));
   }
-  return fmt::format("`{}`{}", ExprText(*launch.kernel, condition), values);
+  return fmt::format("`{}`{}", sema::ScalarText(*launch.kernel, condition), values);
 }
 
 void CheckRequirements(Launch& launch, Faults& faults) {

@@ -4,8 +4,7 @@
 #include "compiler/ir/ir.h"
 
 #include "compiler/ir/op_traits.h"
-
-#include <fmt/format.h>
+#include "compiler/symbolic/evaluate.h"
 
 #include <algorithm>
 #include <charconv>
@@ -127,6 +126,17 @@ int64_t Kernel::Spread() const {
 std::optional<size_t> Kernel::ClusterAxis() const {
   if (cluster == 1 || SharesTile() || axes.empty()) return std::nullopt;
   return axes.size() - (cluster_of_columns || axes.size() == 1 ? 1 : 2);
+}
+
+bool Kernel::IsNonNegative(const Scalar& scalar) const {
+  return symbolic::IsNonNegative(scalar,
+                                 [&](std::string_view name) { return std::find(dims.begin(), dims.end(), name) != dims.end(); });
+}
+
+Scalar Kernel::Steps(const Scalar& lo, const Scalar& hi, int64_t step) const {
+  Scalar extent = symbolic::Sub(hi, lo);
+  if (!IsNonNegative(extent)) extent = symbolic::Make(symbolic::Kind::kMax, DType::kI64, {extent, symbolic::Int(0)});
+  return symbolic::Cdiv(extent, symbolic::Int(step));
 }
 
 TakenNames Kernel::NamesBesideValues() const {

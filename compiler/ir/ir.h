@@ -9,6 +9,7 @@
 // matrix operations change in place; every other result is written once. Using a mutable value reads it at that point.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,6 +21,7 @@
 
 #include "compiler/ir/op_number.h"
 #include "compiler/ir/taken_names.h"
+#include "compiler/layout/register_layout.h"
 #include "compiler/sema/typed.h"
 #include "compiler/support/dtype.h"
 #include "compiler/support/source.h"
@@ -27,6 +29,7 @@
 
 namespace tkc::ir {
 
+using layout::RegisterLayout;
 using symbolic::Scalar;
 using ValueId = int;
 inline constexpr int kNone = -1;
@@ -36,8 +39,8 @@ inline constexpr int kNone = -1;
 /// kPieces: no tile, but where each thread's pieces of one lie in a tensor.
 enum class Space : uint8_t { kAbstract, kRegister, kShared, kLeft, kRight, kPieces };
 
-/// Swizzle of a shared tile: bytes of the XOR atom's row (0: none).
-/// Bytes of the rows that are swizzled; kT128 (128 bytes) is for AMD's transposing loads (layout::kTransposingSwizzle).
+/// Of a shared tile: bytes of the rows of its XOR atom, 0 where there is none; kT128 (128 bytes) is for AMD's transposing loads
+/// (layout::kTransposingSwizzle).
 enum class Swizzle : uint8_t { kNone = 0, k32 = 32, k64 = 64, k128 = 128, kT128 = 129 };
 
 struct Type {
@@ -132,27 +135,6 @@ struct Pipe {
   const std::string& SourceName() const {
     return !ring_of.empty() ? ring_of : !fields_of.empty() ? fields_of : part_of.empty() ? name : part_of;
   }
-};
-
-/// Thread layout of a role's register tiles: tk::layout<lanes, vec, halves, lane_rows, warp_rows, warp_cols, columns_first> of the
-/// runtime. columns_first: a lane's row is lane % lane_rows, else lane / lanes. apart: so many neighbouring lanes hold the same
-/// each; 1 of a role's own layout (passes/reshaped_layouts.h).
-struct RegisterLayout {
-  int lanes = 4, vec = 2, halves = 2, lane_rows = 8, warp_rows = 4, warp_cols = 1;
-  bool columns_first = false;
-  int apart = 1;
-  bool operator==(const RegisterLayout&) const = default;
-  bool IsMma() const { return *this == RegisterLayout{}; }
-  int64_t RowsPerBlock() const { return int64_t{halves} * lane_rows * warp_rows; }
-  int64_t ColsPerBlock() const { return int64_t{lanes} * vec * warp_cols; }
-  /// What a tile's extents must be multiples of, but for one of 1. Where no warps lie side by side, it may leave some of them with
-  /// copies.
-  int64_t RowUnit() const { return warp_cols > 1 ? RowsPerBlock() : int64_t{halves} * lane_rows; }
-  int64_t ColUnit() const { return ColsPerBlock(); }
-  /// The fragment of NVIDIA's matrix instructions, however the warps lie beside each other.
-  bool IsFragment() const { return lanes == 4 && vec == 2 && halves == 2 && lane_rows == 8 && !columns_first; }
-  /// Whether a reduction along "rows" or "cols" (as in Op::slot) goes over several warps, which then meet.
-  bool SpansWarps(std::string_view slot) const { return (slot == "rows" ? warp_cols : warp_rows) > 1; }
 };
 
 enum class RoleKind : uint8_t {
@@ -319,6 +301,11 @@ struct Kernel {
   /// tiles.
   std::optional<size_t> ClusterAxis() const;
 
+  /// Whether the scalar is below zero for no extents of the tensors.
+  bool IsNonNegative(const Scalar& scalar) const;
+  /// How many steps a range of the source takes: none where it goes backwards.
+  Scalar Steps(const Scalar& lo, const Scalar& hi, int64_t step) const;
+
   /// Makes the name unique; where it is printed each role numbers it among the names that it prints.
   ValueId AddValue(std::string name, Type type, bool is_mutable = false);
   /// The value has its name from the source, or from a text of the IR: where it is unique, no other has it.
@@ -333,6 +320,13 @@ struct Kernel {
   TakenNames names_of_values;  // AddValue's, with what stands beside values
   size_t known_values = 0;     // of these the names are in names_of_values
 };
+
+/// Of a kernel's tensors, pipes, buffers, barriers or maps the one of that name, or null.
+template <typename List>
+auto* FindNamed(List& list, std::string_view name) {
+  const auto item = std::find_if(list.begin(), list.end(), [&](const auto& each) { return each.name == name; });
+  return item == list.end() ? nullptr : &*item;
+}
 
 /// An entry point and the launches it may choose among: alternatives[i] is the list of kernels (indices) run in order.
 struct Entry {

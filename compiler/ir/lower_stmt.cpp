@@ -8,8 +8,6 @@
 
 #include <algorithm>
 
-#include "compiler/support/internal_error.h"
-
 namespace tkc::ir {
 
 using typed::StmtKind;

@@ -170,7 +170,7 @@ class KernelPrinter {
     if (worker.kind != RoleKind::kUnassigned) line += fmt::format(" role {}", kRoleWords[static_cast<int>(worker.kind)]);
     if (worker.first_warp != 0) line += fmt::format(" first_warp {}", worker.first_warp);
     if (worker.registers != 0) line += fmt::format(" registers {}", worker.registers);
-    if (const RegisterLayout& layout = worker.layout; !layout.IsMma()) {
+    if (const RegisterLayout& layout = worker.layout; layout != layout::kMatrixFragment) {
       line += fmt::format(" layout [{}, {}, {}, {}, {}{}{}]", layout.lanes, layout.vec, layout.halves, layout.lane_rows,
                           layout.warp_rows, layout.warp_cols == 1 ? "" : fmt::format(", {}", layout.warp_cols),
                           layout.columns_first ? ", columns_first" : "");

@@ -88,7 +88,7 @@ void Verifier::CheckPipes() {
     if (pipe.fields.empty()) FaultAt(pipe.span, "pipe `{}` has no field", pipe.name);
     if (pipe.rings < 1 || pipe.slots < 0)
       FaultAt(pipe.span, "pipe `{}` has {} rings of {} slots", pipe.name, pipe.rings, pipe.slots);
-    if (!pipe.per_worker.empty() && !Find(kernel_.workers, pipe.per_worker)) {
+    if (!pipe.per_worker.empty() && !FindNamed(kernel_.workers, pipe.per_worker)) {
       FaultAt(pipe.span, "pipe `{}` belongs to worker `{}`, which does not exist", pipe.name, pipe.per_worker);
     }
     for (const PipeField& field : pipe.fields) {

@@ -100,21 +100,13 @@ class Verifier {
   const Type& TypeOf(ValueId value) const { return kernel_.values[value].type; }
   bool Counts(const Op& op, size_t results, size_t operands, size_t least_scalars, size_t most_scalars);
   bool Same(const Op& op, const Type& a, const Type& b);  // rows and columns
-  const TensorParam* FindTensor(const std::string& name) const { return Find(kernel_.tensors, name); }
-  const Buffer* FindBuffer(const std::string& name) const { return Find(kernel_.buffers, name); }
+  const TensorParam* FindTensor(const std::string& name) const { return FindNamed(kernel_.tensors, name); }
+  const Buffer* FindBuffer(const std::string& name) const { return FindNamed(kernel_.buffers, name); }
   /// Behind insert_sync, which declares all barriers: in IR text the kernel itself says so.
   bool IsScheduleLevel() const { return level_ == Level::kSchedule || kernel_.is_schedule; }
-  const Barrier* FindBarrier(const std::string& name) const { return Find(kernel_.barriers, name); }
-  const TensorMap* FindMap(const std::string& name) const { return Find(kernel_.maps, name); }
-  const Pipe* FindPipe(const std::string& name) const { return Find(kernel_.pipes, name); }
-
-  template <typename T>
-  static const T* Find(const std::vector<T>& list, const std::string& name) {
-    for (const T& item : list) {
-      if (item.name == name) return &item;
-    }
-    return nullptr;
-  }
+  const Barrier* FindBarrier(const std::string& name) const { return FindNamed(kernel_.barriers, name); }
+  const TensorMap* FindMap(const std::string& name) const { return FindNamed(kernel_.maps, name); }
+  const Pipe* FindPipe(const std::string& name) const { return FindNamed(kernel_.pipes, name); }
 
   const Kernel& kernel_;
   Level level_;

@@ -115,9 +115,9 @@ void Verifier::CheckRegisters() {
   for (const Worker& worker : kernel_.workers) {
     if (worker.registers == 0) continue;
     // Where no registers move, they are a limit of the launch.
-    if (rule.most == 0 && worker.kind == RoleKind::kCompute && worker.registers <= rule.most_per_thread) continue;
+    if (!rule.Moves() && worker.kind == RoleKind::kCompute && worker.registers <= rule.most_per_thread) continue;
     any = true;
-    if (rule.most == 0 || worker.registers % rule.unit != 0 || worker.registers < rule.least || worker.registers > rule.most) {
+    if (!rule.Moves() || worker.registers % rule.unit != 0 || worker.registers < rule.least || worker.registers > rule.most) {
       FaultAt(worker.span, "worker `{}` asks for {} registers; `{}` grants multiples of {} from {} to {}", worker.name,
               worker.registers, target_->name, rule.unit, rule.least, rule.most);
     }

@@ -5,7 +5,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,7 +17,6 @@ class BitMatrix {
  public:
   /// Columns in order of the input bits, lowest first; `outputs` bits of each count.
   BitMatrix(int outputs, std::vector<uint64_t> columns) : outputs_(outputs), columns_(std::move(columns)) {}
-  static BitMatrix Identity(int bits);
 
   int Inputs() const { return static_cast<int>(columns_.size()); }
   int Outputs() const { return outputs_; }
@@ -29,8 +27,6 @@ class BitMatrix {
   /// x -> (*this)(inner(x))
   BitMatrix After(const BitMatrix& inner) const;
   int Rank() const;
-  /// Nothing unless the map is a bijection.
-  std::optional<BitMatrix> Inverse() const;
 
   bool operator==(const BitMatrix&) const = default;
 

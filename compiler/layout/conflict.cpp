@@ -118,11 +118,6 @@ BankCost EnumerateMatrices(const SharedTile& tile) {
 
 }  // namespace
 
-bool IsMatrixFragment(const RegisterLayout& layout, DType dtype) {
-  // Element 0-1, lane 0-31 of the fragment to the 8x8 block: columns 2*(lane % 4) + element, row lane / 4.
-  return Bytes(dtype) == 2 && layout.vec == 2 && layout.lanes == 4 && layout.lane_rows == 8;
-}
-
 bool TakesTurnedMatrices(const RegisterLayout& layout, DType dtype) {
   return Bytes(dtype) == 2 && layout.vec == 8 && layout.halves == 1 && layout.lanes == 4 && layout.lane_rows == 8;
 }

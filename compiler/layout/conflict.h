@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/layout/bank_model.h"
-#include "compiler/layout/row_layout.h"
+#include "compiler/layout/register_layout.h"
 #include "compiler/layout/shared_tile.h"
 
 namespace tkc::layout {
@@ -20,18 +20,15 @@ struct Access {
   bool transposed = false;  // the register tile is the transposed of the shared one
 };
 
-/// Whether each 8x8 block of 16-bit elements lies over the lanes as ldmatrix and stmatrix have it.
-bool IsMatrixFragment(const RegisterLayout& layout, DType dtype);
-
-/// Whether a tile of 16-bit elements that lies transposed is loaded as such blocks, turned: four lanes of a row have eight
-/// neighbours each, a pair from each of four matrices.
+/// Whether a tile of 16-bit elements that lies transposed is loaded as the 8x8 blocks of ldmatrix, turned: four lanes of a row have
+/// eight neighbours each, a pair from each of four matrices.
 bool TakesTurnedMatrices(const RegisterLayout& layout, DType dtype);
 
 /// Bytes that one lane moves with one instruction.
 int AccessWidth(const RegisterLayout& layout, const SharedTile& tile, Access access);
 
 /// Cost of the costliest instruction of the move, by ranks of bit matrices: 2^(rank of the words - rank of their banks) words a
-/// bank. The register tile must be one that the layout Holds. Where the layout of the tile is not linear, by enumeration.
+/// bank. The register tile must be one that the layout holds. Where the layout of the tile is not linear, by enumeration.
 BankCost Conflicts(const RegisterLayout& layout, const SharedTile& tile, Access access);
 
 /// The same from the lanes' addresses, instruction by instruction: the oracle of the tests.

@@ -81,24 +81,6 @@ int Threads(const RegisterLayout& layout) { return layout.lanes * layout.lane_ro
 
 }  // namespace
 
-bool RegisterLayout::Holds(int64_t rows, int64_t cols) const {
-  return (rows == 1 || rows % RowsPerBlock() == 0) && (cols == 1 || cols % ColsPerBlock() == 0);
-}
-
-RegisterLayout RegisterLayout::ForRows(int64_t rows) const {
-  RegisterLayout layout = *this;
-  if (rows == 1 || warp_cols > 1) return layout;
-  while (layout.warp_rows > 1 && rows % layout.RowsPerBlock() != 0) layout.warp_rows /= 2;
-  return layout;
-}
-
-int64_t RegisterLayout::PerThread(int64_t rows, int64_t cols) const {
-  if (!Holds(1, cols)) return rows * cols / (int64_t{lanes} * lane_rows * warp_rows * warp_cols);  // reshaped: no thread has more
-  const int64_t down = rows == 1 ? 1 : rows / ForRows(rows).RowsPerBlock() * halves;
-  const int64_t across = cols == 1 ? 1 : cols / ColsPerBlock() * vec;
-  return down * across;
-}
-
 RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes, int64_t most_vec) {
   int64_t rows = 0, cols = 0;  // greatest common divisors over the tiles that have more than one
   int narrowest = 0;

@@ -6,29 +6,10 @@
 #include <cstdint>
 #include <span>
 
+#include "compiler/layout/register_layout.h"
 #include "compiler/support/dtype.h"
 
 namespace tkc::layout {
-
-/// tk::layout<lanes, vec, halves, lane_rows, warp_rows, warp_cols> of the runtime.
-/// Warp w, lane l holds row = (i*warp_rows + w % warp_rows) * (halves*lane_rows) + h*lane_rows + (l / lanes) % lane_rows and
-/// col = ((j*warp_cols + w / warp_rows % warp_cols) * lanes + l % lanes) * vec + e. Lanes and warps left over hold copies.
-struct RegisterLayout {
-  int lanes = 4, vec = 2, halves = 2, lane_rows = 8, warp_rows = 4, warp_cols = 1;
-  bool operator==(const RegisterLayout&) const = default;
-
-  int RowsPerBlock() const { return halves * lane_rows * warp_rows; }
-  int ColsPerBlock() const { return warp_cols * lanes * vec; }
-  /// Whether tiles of this shape can be held: vectors need only their own direction to fit.
-  bool Holds(int64_t rows, int64_t cols) const;
-  /// How a tile of so many rows is dealt among tiles of this layout, of which it may occupy fewer warps (detail::fitted_layout).
-  RegisterLayout ForRows(int64_t rows) const;
-  /// Elements of the tile in one thread.
-  int64_t PerThread(int64_t rows, int64_t cols) const;
-};
-
-/// The accumulator fragment of the Hopper matrix unit, 64 rows at a time.
-inline constexpr RegisterLayout kMatrixFragment = {4, 2, 2, 8, 4, 1};
 
 struct TileShape {
   int64_t rows = 1, cols = 1;

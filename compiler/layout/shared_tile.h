@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "compiler/layout/bit_matrix.h"
-#include "compiler/layout/row_layout.h"
+#include "compiler/layout/register_layout.h"
 #include "compiler/support/dtype.h"
 
 namespace tkc::layout {

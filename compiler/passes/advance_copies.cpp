@@ -7,7 +7,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/copy_traffic.h"
-#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/walk.h"
 #include "compiler/symbolic/polynomial.h"
 

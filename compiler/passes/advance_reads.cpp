@@ -5,16 +5,15 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/convert_anew.h"
+#include "compiler/passes/kernel_state.h"
 #include "compiler/passes/live_tiles.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/store_parts.h"
-#include "compiler/passes/sync_roles.h"
-#include "compiler/passes/trial.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -116,12 +115,8 @@ class AdvancingReads {
       first[load.results[0]] = Early(load, out);
     }
     Append(out, before);
-    Op loop{OpCode::kUnroll};
-    loop.symbol = kernel_.UsedNames().Free(store.symbol + "_chunk");
-    loop.number = parts - 1;
-    loop.span = store.span;
-    loop.regions = {Turn(operations, first, symbolic::Name(loop.symbol), columns)};
-    out.push_back(std::move(loop));
+    const std::string counter = kernel_.UsedNames().Free(store.symbol + "_chunk");
+    out.push_back(Unroll(counter, parts - 1, Turn(operations, first, symbolic::Name(counter), columns), store.span));
     const ir::Scalar rest = symbolic::Int((parts - 1) * columns);
     Append(out, Anew(parts_.Part(operations.others, operations, rest, columns), first));
     Append(out, Slice(body, statement.store + 1, body.size()));

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/meetings.h"
-#include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -38,9 +38,9 @@ class Alternating {
       }
       const Span loop = op.span, receive = FirstReceive(op.regions[0]);
       Cut(op.regions[0]);
-      out.push_back(SyncOp(OpCode::kAlternate, "", "", ir::kApart, receive));
+      out.push_back(MakeOp(OpCode::kAlternate, "", "", ir::kApart, receive));
       out.push_back(std::move(op));
-      out.push_back(SyncOp(OpCode::kAlternate, "", "", ir::kTogether, loop));
+      out.push_back(MakeOp(OpCode::kAlternate, "", "", ir::kTogether, loop));
       ++cut_;
     }
     region = std::move(out);
@@ -128,9 +128,9 @@ void Alternating::Cut(Region& body) const {
   Region products;
   Region out;
   for (Op& op : body) (PartOf(op) == Part::kLoads ? out : products).push_back(std::move(op));
-  out.push_back(SyncOp(OpCode::kAlternate, "", "", ir::kProducts, span));
+  out.push_back(MakeOp(OpCode::kAlternate, "", "", ir::kProducts, span));
   Append(out, std::move(products));
-  out.push_back(SyncOp(OpCode::kAlternate, "", "", ir::kLoads, span));
+  out.push_back(MakeOp(OpCode::kAlternate, "", "", ir::kLoads, span));
   body = std::move(out);
 }
 

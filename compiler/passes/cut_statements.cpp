@@ -14,11 +14,12 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/convert_anew.h"
+#include "compiler/passes/kernel_state.h"
 #include "compiler/passes/live_tiles.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/store_loops.h"
 #include "compiler/passes/store_parts.h"
-#include "compiler/passes/trial.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -244,10 +245,8 @@ class Statements {
       if (!IsOwn(stretch, region[i])) out.push_back(region[i]);
     }
     const Op& last = region[stretch.end - 1];
-    Op loop{OpCode::kUnroll};
-    loop.number = stretch.extent / extent;
-    loop.symbol = NameOfPart(last, loop.number);
-    loop.span = last.span;
+    const int64_t parts = stretch.extent / extent;
+    Op loop = Unroll(NameOfPart(last, parts), parts, {}, last.span);
     const ir::Scalar first = symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(extent));
 
     // Results are wholes, which the loop makes of parts.

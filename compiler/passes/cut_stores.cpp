@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/cut_stores.h"
 
-#include <utility>
-
 #include "compiler/passes/live_tiles.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/store_parts.h"
 #include "compiler/passes/walk.h"
@@ -71,15 +70,11 @@ class Cutting {
     for (size_t i = 0; i < statement.store; ++i) {
       if (!statement.own.contains(i)) out.push_back(region[i]);
     }
-    Op loop{OpCode::kUnroll};
-    loop.symbol = parts_.kernel().UsedNames().Free(store.symbol + "_chunk");
-    loop.number = whole / extent;
-    loop.span = store.span;
     Region all = operations.loads;
     Append(all, operations.others);
-    const ir::Scalar first = symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(extent));
-    loop.regions = {parts_.Part(all, operations, first, extent)};
-    out.push_back(std::move(loop));
+    const std::string counter = parts_.kernel().UsedNames().Free(store.symbol + "_chunk");
+    const ir::Scalar first = symbolic::Mul(symbolic::Name(counter), symbolic::Int(extent));
+    out.push_back(Unroll(counter, whole / extent, parts_.Part(all, operations, first, extent), store.span));
     out.insert(out.end(), region.begin() + static_cast<std::ptrdiff_t>(statement.store) + 1, region.end());
     return out;
   }

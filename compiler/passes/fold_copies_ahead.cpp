@@ -245,12 +245,8 @@ Region Folding::PrologueByStages(const std::vector<std::string>& pipes, const Le
     body.insert(body.begin(), Explain("The first block of the loop below.", span));
     return body;
   }
-  Op unroll{OpCode::kUnroll};
-  unroll.symbol = stage_;
-  unroll.number = stages;
-  unroll.span = span;
-  unroll.regions = {std::move(body)};
-  return {Explain(fmt::format("The first {} blocks of the loop below.", stages), span), std::move(unroll)};
+  return {Explain(fmt::format("The first {} blocks of the loop below.", stages), span),
+          Unroll(stage_, stages, std::move(body), span)};
 }
 
 Region Folding::Prologue(const std::vector<std::string>& pipes, const Level& level) {

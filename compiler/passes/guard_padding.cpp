@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/passes/index_facts.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -39,10 +40,8 @@ class Guarding {
   }
 
   Op Guarded(Op store) const {
-    Op exists{OpCode::kIf, {}, {}, {symbolic::Make(symbolic::Kind::kLt, DType::kBool, {symbolic::Name(axis_.name), axis_.hi})}};
-    exists.span = store.span;
-    exists.regions = {{std::move(store)}, {}};
-    return exists;
+    const Span span = store.span;
+    return If(symbolic::Kind::kLt, symbolic::Name(axis_.name), axis_.hi, {std::move(store)}, span);
   }
 
   const ir::Kernel& kernel_;
@@ -54,7 +53,7 @@ class Guarding {
 
 Result<void> GuardPadding(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   const std::optional<size_t> axis = kernel.ClusterAxis();
-  if (!axis || !target.has_clusters || target.folds_copies) return {};
+  if (!axis || !target.UsesClusters()) return {};
   for (ir::Worker& worker : kernel.workers) Guarding(kernel, worker, kernel.axes[*axis]).Rewrite(worker.body);
   return {};
 }

@@ -10,6 +10,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/live_tiles.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/walk.h"
 
@@ -212,11 +213,8 @@ class Quotients {
       const auto known =
           std::find_if(lets.begin(), lets.end(), [&](const Op& let) { return symbolic::Equal(let.scalars[0], scalar); });
       if (known != lets.end()) return symbolic::Name(known->symbol, scalar->dtype);
-      Op let{OpCode::kLet, {}, {}, {scalar}};
-      let.symbol = used_.TakeFree("quotient");
-      let.span = span;
-      lets.push_back(let);
-      return symbolic::Name(let.symbol, scalar->dtype);
+      lets.push_back(Let(used_.TakeFree("quotient"), scalar, span));
+      return symbolic::Name(lets.back().symbol, scalar->dtype);
     }
     std::vector<ir::Scalar> args;
     bool changed = false;

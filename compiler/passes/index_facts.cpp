@@ -2,7 +2,6 @@
 #include "compiler/passes/index_facts.h"
 
 #include <iterator>
-#include <utility>
 
 #include "compiler/passes/walk.h"
 

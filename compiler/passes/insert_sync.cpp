@@ -77,24 +77,6 @@ bool IsShared(const ir::Kernel& kernel, const std::string& pipe) {
   return shared;
 }
 
-Op SyncOp(OpCode code, const std::string& symbol, const std::string& slot, int64_t number, Span span) {
-  Op op{code};
-  op.symbol = symbol;
-  op.slot = slot;
-  op.number = number;
-  op.span = span;
-  return op;
-}
-
-Op If(symbolic::Kind compare, ir::Scalar a, ir::Scalar b, Region region, Span span) {
-  Op branch = SyncOp(OpCode::kIf, "", "", 0, span);
-  branch.scalars = {symbolic::Make(compare, DType::kBool, {std::move(a), std::move(b)})};
-  branch.regions = {std::move(region), {}};
-  return branch;
-}
-
-Op Explain(const std::string& text, Span span) { return SyncOp(OpCode::kComment, text, "", 0, span); }
-
 void SlotArrivals::Add(const std::string& pipe, int64_t arrivals, bool closes) {
   pending_[pipe] += arrivals;
   if (!closes) return;
@@ -108,12 +90,19 @@ void SendTiles(ir::Kernel& kernel, const Region& region, size_t index, const Pip
   const ir::Pipe& pipe = FindPipe(kernel, op.symbol);
   const std::string& ring = RingOfSends(rings, pipe.name);
   if (OpensSlot(region, index) && !traffic.filled_once.contains(pipe.name))
-    out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), ring, 0, op.span));
+    out.push_back(MakeOp(OpCode::kWaitEmpty, EmptyBarrier(pipe.name), ring, 0, op.span));
   for (Op& each : StoresOf(kernel, op, ring)) out.push_back(std::move(each));
-  if (traffic.engine.contains(pipe.name)) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, op.span));
-  out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), ring, ir::kPerWarp, op.span));
+  if (traffic.engine.contains(pipe.name)) out.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, op.span));
+  out.push_back(MakeOp(OpCode::kArrive, FullBarrier(pipe.name), ring, ir::kPerWarp, op.span));
   const bool turns = ring != pipe.name || !IsReceivedNext(region, index);
-  if (ClosesSlot(region, index) && turns && traffic.GoesOn(pipe)) out.push_back(SyncOp(OpCode::kAdvance, ring, "", 0, op.span));
+  if (ClosesSlot(region, index) && turns && traffic.GoesOn(pipe)) out.push_back(MakeOp(OpCode::kAdvance, ring, "", 0, op.span));
+}
+
+void ReportTwoHeld(const Op& receive, Diagnostics& diagnostics) {
+  diagnostics
+      .Error(DiagnosticKind::kNotImplemented, receive.span,
+             fmt::format("holding two values of pipe `{}` at once is specified, not yet implemented", receive.symbol))
+      .Help("use the first value for the last time before the second receive, or send both in one slot");
 }
 
 Region StoresOf(ir::Kernel& kernel, const Op& op, const std::string& slot) {
@@ -123,17 +112,8 @@ Region StoresOf(ir::Kernel& kernel, const Op& op, const std::string& slot) {
     const size_t field = op.number == ir::kAllFields ? i : static_cast<size_t>(op.number);
     const ir::PipeField& shape = pipe.fields[field];
     const ir::Type type = kernel.values[op.operands[i]].type;
-    ValueId value = op.operands[i];
-    if (type.dtype != shape.dtype) {
-      ir::Type rounded_type = type;
-      rounded_type.dtype = shape.dtype;
-      const ValueId rounded = kernel.AddValue(pipe.name + "_values", rounded_type);
-      Op convert{OpCode::kConvert, {rounded}, {value}};
-      convert.span = op.span;
-      out.push_back(convert);
-      value = rounded;
-    }
-    Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, field), slot, 0, op.span);
+    const ValueId value = ConvertTo(kernel, op.operands[i], shape.dtype, pipe.name + "_values", op.span, out);
+    Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, field), slot, 0, op.span);
     view.results = {kernel.AddValue(view.symbol, ir::Type{shape.dtype, shape.rows, shape.cols, ir::Space::kShared, false})};
     out.push_back(view);
     ValueId target = view.results[0];
@@ -216,7 +196,7 @@ void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker, const RingsOfSen
     const auto pipe = pipe_of.find(ring);
     const bool is_own = pipe == pipe_of.end();
     const int64_t slots = FindPipe(kernel, is_own ? ring : pipe->second).slots;
-    rings.push_back(SyncOp(OpCode::kRing, ring, is_own ? "" : pipe->second, slots, worker.span));
+    rings.push_back(MakeOp(OpCode::kRing, ring, is_own ? "" : pipe->second, slots, worker.span));
   }
   worker.body.insert(worker.body.begin(), std::make_move_iterator(rings.begin()), std::make_move_iterator(rings.end()));
 }

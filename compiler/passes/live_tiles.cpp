@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
-#include "compiler/layout/row_layout.h"
 #include "compiler/passes/reshaped_layouts.h"
 #include "compiler/passes/walk.h"
 
@@ -315,9 +314,8 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l, Columns c
     return std::max<int64_t>(1, type.rows * type.cols * Bytes(type.dtype) / (4 * warps * l.lanes * l.lane_rows));
   }
   if (type.space != ir::Space::kRegister) return 0;
-  const layout::RegisterLayout layout = DealtBy(l);
   constexpr int64_t kLanes = 32, kManyHeld = 32;
-  int64_t elements = layout.PerThread(type.rows, type.cols);
+  int64_t elements = l.PerThread(type.rows, type.cols);
   // Fewer go by what is set aside for addresses.
   const bool is_few = columns == Columns::kDealt || elements < kManyHeld;
   if (is_few && type.cols == 1 && type.rows > 1) elements = std::min(elements, type.rows / kLanes);

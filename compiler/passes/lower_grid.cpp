@@ -2,15 +2,13 @@
 #include "compiler/passes/lower_grid.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "compiler/passes/loop_growth.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/pass_over.h"
 #include "compiler/passes/walk.h"
-#include "compiler/symbolic/evaluate.h"
 
 namespace tkc::passes {
 namespace {
@@ -22,23 +20,6 @@ using ir::Scalar;
 using symbolic::Int;
 using symbolic::Kind;
 
-Op Let(const std::string& name, Scalar value, Span span) {
-  Op let{OpCode::kLet, {}, {}, {std::move(value)}};
-  let.symbol = name;
-  let.span = span;
-  return let;
-}
-
-/// How many blocks (or integers) the axis has: none where its range goes backwards.
-Scalar Count(const ir::Kernel& kernel, const ir::GridAxis& axis) {
-  Scalar extent = symbolic::Sub(axis.hi, axis.lo);
-  const auto is_dim = [&](std::string_view name) {
-    return std::find(kernel.dims.begin(), kernel.dims.end(), name) != kernel.dims.end();
-  };
-  if (!symbolic::IsNotNegative(extent, is_dim)) extent = symbolic::Make(Kind::kMax, DType::kI64, {extent, Int(0)});
-  return symbolic::Cdiv(extent, Int(axis.step));
-}
-
 class GridLowering {
  public:
   GridLowering(ir::Kernel& kernel, const Target& target) : kernel_(kernel), target_(target), used_(kernel.UsedNames()) {
@@ -49,11 +30,11 @@ class GridLowering {
 
   /// `tiles`: what a block, or a cluster of blocks working together, takes at a time.
   void CountTiles() {
-    if (IsList()) return NameTiles(Count(kernel_, kernel_.axes[0]));
+    if (IsList()) return NameTiles(kernel_.Steps(kernel_.axes[0].lo, kernel_.axes[0].hi, kernel_.axes[0].step));
     Scalar tiles = Int(1);
     for (size_t i = 0; i < kernel_.axes.size(); ++i) {
       const ir::GridAxis& axis = kernel_.axes[i];
-      kernel_.launch_lets.emplace_back(CountName(axis), Count(kernel_, axis));
+      kernel_.launch_lets.emplace_back(CountName(axis), kernel_.Steps(axis.lo, axis.hi, axis.step));
       if (kernel_.ClusterAxis() == i) {
         kernel_.launch_lets.emplace_back(ClusterCountName(axis),
                                          symbolic::Cdiv(symbolic::Name(CountName(axis)), Int(kernel_.cluster)));

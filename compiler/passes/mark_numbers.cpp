@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "compiler/passes/index_facts.h"
-#include "compiler/passes/walk.h"
 #include "compiler/sema/typed.h"
 
 namespace tkc::passes {

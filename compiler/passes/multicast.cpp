@@ -61,7 +61,7 @@ class LoadSharing {
   /// does.
   void Share(Op load, Region& out) {
     const ir::Type type = kernel_.values[load.operands[0]].type;
-    const ir::TensorMap map = FindMap(load.symbol);
+    const ir::TensorMap map = FindMap(kernel_, load.symbol);
     const int64_t panel = map.swizzle == ir::Swizzle::kNone ? type.cols : static_cast<int64_t>(map.swizzle) / Bytes(type.dtype);
     const bool by_cols = type.cols % (panel * kernel_.cluster) == 0;
     const bool by_rows = type.rows % (kSwizzleRows * kernel_.cluster) == 0 && map.box.size() >= 2;
@@ -92,13 +92,6 @@ class LoadSharing {
       if (map.box[i] == type.rows) return i;
     }
     return map.box.size() - 2;
-  }
-
-  const ir::TensorMap& FindMap(const std::string& name) const {
-    for (const ir::TensorMap& map : kernel_.maps) {
-      if (map.name == name) return map;
-    }
-    return kernel_.maps.front();
   }
 
   std::string NarrowMap(ir::TensorMap map, size_t axis, int64_t rows) {

@@ -10,8 +10,8 @@
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/live_tiles.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
-#include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -348,9 +348,7 @@ void Overlap::Turn(Op loop, const OverlapPlan& plan, Region& out) {
 
   const auto push_if_any = [&](Region region) {
     if (symbolic::IsInt(lo) && symbolic::IsInt(hi)) return Append(out, region);  // OverlapForm sees to it that there are
-    // A number is written on the right.
-    out.push_back(symbolic::IsInt(lo) ? If(symbolic::Kind::kGt, hi, lo, std::move(region), loop.span)
-                                      : If(symbolic::Kind::kLt, lo, hi, std::move(region), loop.span));
+    out.push_back(IfAny(lo, hi, std::move(region), loop.span));
   };
   out.push_back(Explain("The left operand of the last product, which is done an iteration later.", held.span));
   out.push_back(std::move(held));

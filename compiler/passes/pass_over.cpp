@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/walk.h"
-#include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::passes {
@@ -88,11 +88,7 @@ class PassingOver {
       return passed.rest.push_back(std::move(loop));
     }
     Scalar extent = symbolic::Sub(hi, lo);
-    const auto is_dim = [&](std::string_view name) {
-      return std::find(kernel_.dims.begin(), kernel_.dims.end(), name) != kernel_.dims.end();
-    };
-    if (!symbolic::IsNotNegative(ResolvedInKernel(extent), is_dim))
-      extent = symbolic::Make(Kind::kMax, DType::kI64, {extent, Int(0)});
+    if (!kernel_.IsNonNegative(ResolvedInKernel(extent))) extent = symbolic::Make(Kind::kMax, DType::kI64, {extent, Int(0)});
     const Scalar trips = symbolic::Cdiv(extent, Int(op.number));
     for (const auto& [pipe, count] : inner.slots) Add(passed, pipe, symbolic::Mul(trips, count));
   }
@@ -108,10 +104,7 @@ class PassingOver {
       slots = is_common ? then.slots.erase(slots) : std::next(slots);
     }
     if (then.IsNothing() && other.IsNothing()) return;
-    Op branch{OpCode::kIf, {}, {}, {condition}};
-    branch.span = op.span;
-    branch.regions = {Program(std::move(then), op.span), Program(std::move(other), op.span)};
-    passed.rest.push_back(std::move(branch));
+    passed.rest.push_back(If(condition, Program(std::move(then), op.span), Program(std::move(other), op.span), op.span));
   }
 
   /// Without the names that the body makes.

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/ir/op_traits.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/walk.h"
@@ -226,7 +225,7 @@ class OneBlock {
     report.Note(
         fmt::format("{} of {} threads have a part of their own: all tiles are dealt in blocks of {} x {}, which suit the "
                     "narrowest; they have {} rows and {} columns",
-                    ThreadsWithParts(worker.layout), ThreadsOfInstance(), worker.layout.RowUnit(), worker.layout.ColUnit(),
+                    ThreadsWithParts(worker.layout), ThreadsOfInstance(), worker.layout.RowUnit(), worker.layout.ColsPerBlock(),
                     Listed(rows), Listed(cols)));
     report.Help(
         "let rows, and columns, have a large power of two in common, compute what has few of them in a worker of its own, "

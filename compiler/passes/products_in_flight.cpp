@@ -11,7 +11,6 @@ namespace {
 using ir::Op;
 using ir::OpCode;
 using ir::Region;
-using ir::ValueId;
 
 /// The last product that reads a slot received in the loop; the receive itself if there is none.
 size_t LastReader(const Region& body, size_t receive, const SlotOfView& slot_of) {
@@ -33,16 +32,6 @@ bool IsReadInTime(const ir::Kernel& kernel, const Region& body, size_t receive, 
 }
 
 }  // namespace
-
-bool UsesSlot(const Op& op, const std::vector<ValueId>& slots, const SlotOfView& slot_of) {
-  for (const ValueId operand : op.operands) {
-    const auto slot = slot_of.find(operand);
-    if (slot != slot_of.end() && std::find(slots.begin(), slots.end(), slot->second) != slots.end()) return true;
-  }
-  return std::any_of(op.regions.begin(), op.regions.end(), [&](const Region& region) {
-    return std::any_of(region.begin(), region.end(), [&](const Op& inner) { return UsesSlot(inner, slots, slot_of); });
-  });
-}
 
 std::optional<ProductsInFlight> FindProductsInFlight(const ir::Kernel& kernel, const Op& loop, const SlotOfView& slot_of) {
   if (loop.code != OpCode::kFor || kernel.depth == 0) return std::nullopt;

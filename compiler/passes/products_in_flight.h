@@ -8,19 +8,14 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/passes/slot_views.h"
 
 namespace tkc::passes {
-
-/// Of each view of a slot, the received value that it shows.
-using SlotOfView = std::map<ir::ValueId, ir::ValueId>;
 
 struct ProductsInFlight {
   std::vector<size_t> products;                          // operations of the loop's body, in order
   std::map<size_t, std::vector<std::string>> read_last;  // pipes, by the product that is the last to read what came by them
 };
-
-/// Whether an operation, or one inside of it, reads one of these slots.
-bool UsesSlot(const ir::Op& op, const std::vector<ir::ValueId>& slots, const SlotOfView& slot_of);
 
 /// Empty if the loop is not of that form.
 std::optional<ProductsInFlight> FindProductsInFlight(const ir::Kernel& kernel, const ir::Op& loop, const SlotOfView& slot_of);

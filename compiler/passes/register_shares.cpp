@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -29,7 +28,7 @@ RegisterShares DealToRoles(const ir::Kernel& kernel, const Target& target) {
     computing += computes ? worker.instances : 0;
     copies |= !computes;
   }
-  if (target.has_register_moves && copies && computing >= 2 && warpgroups > computing) {
+  if (target.registers.Moves() && copies && computing >= 2 && warpgroups > computing) {
     shares.copying = computing <= 2 ? 40 : 32;
     const int64_t left = shares.at_entry * warpgroups - shares.copying * (warpgroups - computing);
     shares.computing = std::min(kMostPerThread, left / computing / kRegisterUnit * kRegisterUnit);

@@ -93,7 +93,7 @@ void ReshapedLayouts::CheckShapes(const ir::Kernel& kernel) {
   for (ValueId value = 0; static_cast<size_t>(value) < groups_.size() && !fault_; ++value) {
     const RegisterLayout* const layout = Find(value);
     const ir::Type& type = kernel.values[value].type;
-    if (layout && !(HoldsRows(*layout, type.rows) && HoldsCols(*layout, type.cols))) fault_ = kinds_.at(GroupOf(value));
+    if (layout && !(layout->HoldsRows(type.rows) && layout->HoldsCols(type.cols))) fault_ = kinds_.at(GroupOf(value));
   }
 }
 

@@ -19,10 +19,6 @@
 
 namespace tkc::passes {
 
-/// Whether a layout deals out so many rows, so many columns evenly.
-inline bool HoldsRows(const ir::RegisterLayout& layout, int64_t rows) { return rows == 1 || rows % layout.RowUnit() == 0; }
-inline bool HoldsCols(const ir::RegisterLayout& layout, int64_t cols) { return cols == 1 || cols % layout.ColUnit() == 0; }
-
 /// What rows of `cols` columns in this layout become where they are cut to rows of `cut_cols`; none, if elements would move.
 std::optional<ir::RegisterLayout> CutLayout(const ir::RegisterLayout& layout, int64_t cols, int64_t cut_cols);
 

@@ -146,8 +146,7 @@ ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker,
       for (ir::ValueId value : op.operands) add(value, true);
     }
   });
-  const layout::RegisterLayout chosen = layout::ChooseRowLayout(shapes, target.lanes, most_vec);
-  return {chosen.lanes, chosen.vec, chosen.halves, chosen.lane_rows, chosen.warp_rows, chosen.warp_cols};
+  return layout::ChooseRowLayout(shapes, target.lanes, most_vec);
 }
 
 /// Whether each warp must have whole rows: where rows are reduced or parts of registers taken, and where a product takes a tile of
@@ -246,7 +245,7 @@ std::set<int64_t> RowsOfSums(const ir::Kernel& kernel, const ir::Worker& worker)
 
 /// A worker that multiplies keeps all its tiles as the matrix unit does: 16 rows of a warp at a time, 8 columns at a time on most.
 void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target, Diagnostics& diagnostics) {
-  const int64_t unit_rows = worker.layout.RowUnit(), unit_cols = worker.layout.ColUnit();
+  const int64_t unit_rows = worker.layout.RowUnit(), unit_cols = worker.layout.ColsPerBlock();
   const std::set<int64_t> rows_of_sums = RowsOfSums(kernel, worker);
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   // By rows and columns, where it stands first: the same mend will do for it elsewhere.
@@ -261,7 +260,7 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
     if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose) return;  // may stay in shared memory
     for (ir::ValueId value : op.results) {
       const ir::Type& type = kernel.values[value].type;
-      const bool fits = HoldsRows(worker.layout, type.rows) && HoldsCols(worker.layout, type.cols);
+      const bool fits = worker.layout.HoldsRows(type.rows) && worker.layout.HoldsCols(type.cols);
       if (fits || op.code == ir::OpCode::kPart || columns.contains(value)) continue;
       const auto [misfit, is_new] = misfits.try_emplace({type.rows, type.cols}, Misfit{type, &op});
       if (!is_new && op.span.begin < misfit->second.op->span.begin) misfit->second = {type, &op};
@@ -270,7 +269,7 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
   for (const auto& [shape, misfit] : misfits) {
     const int64_t rows = rows_of_sums.contains(shape.first) ? UnitOf(target, worker.layout).rows : unit_rows;
     DiagnosticBuilder report = ReportMatrixShape(worker, misfit.type, misfit.op->span, diagnostics);
-    if (target.has_matrix_group && !HoldsRows(worker.layout, misfit.type.rows)) TurnedTiles(kernel, worker).NoteObstacle(report);
+    if (target.has_matrix_group && !worker.layout.HoldsRows(misfit.type.rows)) TurnedTiles(kernel, worker).NoteObstacle(report);
     if (misfit.op->code == ir::OpCode::kReshape)  // its shape follows from others
       report.Help("send what is reshaped through a pipe, and let a worker that does not multiply go on with it");
     else
@@ -290,7 +289,7 @@ DiagnosticBuilder ReportMatrixShape(const ir::Worker& worker, const ir::Type& ty
       DiagnosticKind::kMatrixShape, span,
       fmt::format("a tile of {} x {} in worker `{}`; a worker that multiplies takes rows in multiples of {} and columns "
                   "in multiples of {}",
-                  type.rows, type.cols, worker.name, l.RowUnit(), l.ColUnit()));
+                  type.rows, type.cols, worker.name, l.RowUnit(), l.ColsPerBlock()));
   report.Label(span, fmt::format("`{}[{}, {}]`{}", Name(type.dtype), type.rows, type.cols,
                                  worker.instances > 1 ? fmt::format(" in each of {} instances", worker.instances) : ""));
   return report;

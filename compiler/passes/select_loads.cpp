@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 
 #include "compiler/passes/copy_pieces.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/meetings.h"
-#include "compiler/passes/select_layout.h"
 #include "compiler/passes/select_transfer_impl.h"
-#include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -217,10 +216,8 @@ void LoadSelection::Rewrite(Region& region) {
     } else if (op.code != OpCode::kSend) {
       out.push_back(std::move(op));
     } else if (const ir::Scalar whole = WhereWhole(op)) {
-      Op branch{OpCode::kIf, {}, {}, {whole}};
-      branch.span = op.span;
-      branch.regions = {Fill(op, true), Fill(op, false)};
-      out.push_back(std::move(branch));
+      Region as_whole = Fill(op, true);
+      out.push_back(If(whole, std::move(as_whole), Fill(op, false), op.span));
     } else {
       for (Op& filling : Fill(std::move(op), false)) out.push_back(std::move(filling));
     }

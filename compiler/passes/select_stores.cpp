@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/derived_names.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/select_transfer_impl.h"
 #include "compiler/passes/shared_room.h"
-#include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
@@ -101,18 +101,15 @@ ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& t
     buffer.count = StagingBuffers(chunks, buffer.TileBytes(), BytesBesideSlots(kernel, target) / buffer.instances);
   buffer.swizzle = ChooseSwizzle(tensor.dtype, chunk.rows, chunk.cols);
   buffer.purpose = purpose;
-  const auto find = [&](const std::string& name) {
-    return std::find_if(kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::Buffer& b) { return b.name == name; });
-  };
   const auto is_same = [&](const ir::Buffer& b) {
     return own_stages.count(b.name) != 0 && b.rows == buffer.rows && b.cols == buffer.cols && b.count == buffer.count;
   };
-  auto same = find(buffer.name);
-  for (int i = 1; same != kernel.buffers.end() && !is_same(*same); ++i) {
+  const ir::Buffer* same = ir::FindNamed(kernel.buffers, buffer.name);
+  for (int i = 1; same && !is_same(*same); ++i) {
     buffer.name = fmt::format("{}_stage_{}", tensor.name, i);
-    same = find(buffer.name);
+    same = ir::FindNamed(kernel.buffers, buffer.name);
   }
-  if (same == kernel.buffers.end()) kernel.buffers.push_back(buffer);
+  if (!same) kernel.buffers.push_back(buffer);
   own_stages.insert(buffer.name);
   return buffer;
 }
@@ -129,10 +126,7 @@ Op Stores::StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer
   copy.symbol = engine.Map(access, buffer, true);
   KeepSlices(access, copy);
   copy.span = access.span;
-  Op choice{OpCode::kIf, {}, {}, {symbolic::Name(ir::UsableFlag(copy.symbol), DType::kBool)}};
-  choice.regions = {{copy}, {guarded}};
-  choice.span = access.span;
-  return choice;
+  return If(symbolic::Name(ir::UsableFlag(copy.symbol), DType::kBool), {copy}, {guarded}, access.span);
 }
 
 /// For each chunk of columns: convert, stage, store.
@@ -163,13 +157,7 @@ Region Stores::StagedStore(const Op& store) {
     part = kernel.AddValueAfter(value, "_chunk", chunk_type);
     emit({OpCode::kPart, {part}, {value}, {symbolic::Int(0), first}});
   }
-  if (tensor.dtype != type.dtype) {
-    ir::Type converted = chunk_type;
-    converted.dtype = tensor.dtype;
-    const ValueId rounded = kernel.AddValue(tensor.name + "_chunk_values", converted);
-    emit({OpCode::kConvert, {rounded}, {part}});
-    part = rounded;
-  }
+  part = ConvertTo(kernel, part, tensor.dtype, tensor.name + "_chunk_values", store.span, body);
   const ValueId stage = kernel.AddValue("staged", staged);
   Op view{OpCode::kView, {stage}};
   view.symbol = buffer.name;
@@ -194,12 +182,7 @@ Region Stores::StagedStore(const Op& store) {
   cut->extent = chunk_cols;
   emit(StoreStaged(access, stage, buffer));
   if (chunks == 1) return body;
-  Op loop{OpCode::kUnroll};
-  loop.symbol = counter;
-  loop.number = chunks;
-  loop.span = store.span;
-  loop.regions = {std::move(body)};
-  return {loop};
+  return {Unroll(counter, chunks, std::move(body), store.span)};
 }
 
 /// Whether a chunk of it for each instance fits beside the least slots and what else lies in shared memory. Else the tile is stored
@@ -210,15 +193,12 @@ bool Stores::HasRoomToStage(int64_t chunk_bytes) const {
 
 /// A guarded store from registers, of the tensor's type.
 Region Stores::DirectStore(const Op& store) {
-  ir::Type type = kernel.values[store.operands[0]].type;
-  const DType dtype = FindTensor(kernel, store.symbol).dtype;
-  if (type.dtype == dtype) return {store};
-  type.dtype = dtype;
-  Op convert{OpCode::kConvert, {kernel.AddValue(store.symbol + "_values", type)}, {store.operands[0]}};
-  convert.span = store.span;
-  Op rounded = store;
-  rounded.operands = convert.results;
-  return {convert, rounded};
+  Region out;
+  Op direct = store;
+  direct.operands = {
+      ConvertTo(kernel, store.operands[0], FindTensor(kernel, store.symbol).dtype, store.symbol + "_values", store.span, out)};
+  out.push_back(std::move(direct));
+  return out;
 }
 
 bool Stores::IsStaged(const Op& store) const {

@@ -11,7 +11,6 @@
 #include "compiler/layout/conflict.h"
 #include "compiler/passes/select_layout.h"
 #include "compiler/passes/select_transfer_impl.h"
-#include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -27,7 +26,6 @@ bool LiesAsItIs(const ir::Kernel& kernel, const Target& target, const ir::Pipe& 
   const ir::PipeField& slot = pipe.fields[field];
   bool lies = target.lanes == layout::kLanes && slot.cols <= kMaxBox, is_read = false;
   for (const ir::Worker& worker : kernel.workers) {
-    const layout::RegisterLayout registers = DealtBy(worker.layout);
     std::set<ValueId> views;
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kReceive && op.symbol == pipe.name) views.insert(op.results[field]);
@@ -39,7 +37,7 @@ bool LiesAsItIs(const ir::Kernel& kernel, const Target& target, const ir::Pipe& 
       } else if (op.code == OpCode::kLoadShared) {
         const ir::Type& type = kernel.values[op.results[0]].type;
         is_read = true;
-        lies &= type.cols == slot.cols && layout::Conflicts(registers, {slot.dtype, type.rows, type.cols}, {}).degree <= 1;
+        lies &= type.cols == slot.cols && layout::Conflicts(worker.layout, {slot.dtype, type.rows, type.cols}, {}).degree <= 1;
       } else {
         lies = false;
       }

@@ -2,7 +2,6 @@
 #include "compiler/passes/separate_rings.h"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -177,9 +176,9 @@ Result<void> SeparateRings(ir::Kernel& kernel, const Target& target, Diagnostics
   const auto is_apart = [&](const ir::Pipe& pipe) {
     if (pipe.per_worker.empty() || (!target.folds_copies && ServesAll(kernel, pipe))) return false;
     // What is spread stays together: spread_instances says why it can't be.
-    return !target.has_clusters || target.folds_copies ||
-           std::none_of(kernel.workers.begin(), kernel.workers.end(),
-                        [&](const ir::Worker& worker) { return worker.name == pipe.per_worker && worker.spread > 1; });
+    return !target.UsesClusters() || std::none_of(kernel.workers.begin(), kernel.workers.end(), [&](const ir::Worker& worker) {
+      return worker.name == pipe.per_worker && worker.spread > 1;
+    });
   };
   // What is written out for the pipes of one worker may have been a loop over those of another.
   while (true) {

@@ -10,7 +10,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/known_ranges.h"
-#include "compiler/passes/sync_roles.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -23,8 +23,6 @@ using ir::Scalar;
 using ir::ValueId;
 
 typed::Op FunctionOf(const Op& op) { return static_cast<typed::Op>(op.number); }
-bool IsInteger(DType dtype) { return dtype == DType::kI32 || dtype == DType::kI64; }
-
 /// Of all elements of a tile of integers.
 struct Ends {
   Scalar least, most;
@@ -101,13 +99,13 @@ class Masks {
   }
 
   static std::optional<Ends> EndsOfScalar(const Scalar& scalar) {
-    return IsInteger(scalar->dtype) ? std::optional(Ends{scalar, scalar}) : std::nullopt;
+    return IsSignedInteger(scalar->dtype) ? std::optional(Ends{scalar, scalar}) : std::nullopt;
   }
 
   /// Positions, with a number added or the distance between two: where elements wrap around, least and most say nothing.
   std::optional<Ends> EndsOf(ValueId value) const {
     const Op* op = MakerOf(value);
-    if (!op || !IsInteger(kernel_.values[value].type.dtype)) return std::nullopt;
+    if (!op || !IsSignedInteger(kernel_.values[value].type.dtype)) return std::nullopt;
     switch (op->code) {
       case OpCode::kPositions: return From(op->scalars[0], kernel_.values[value].type);
       case OpCode::kPart: {
@@ -124,7 +122,7 @@ class Masks {
   static Ends From(const Scalar& first, const ir::Type& type) { return {first, Plus(first, std::max(type.rows, type.cols) - 1)}; }
 
   /// A number, or an i32 of the launch that is known to be none below zero.
-  bool IsNotNegative(const Scalar& scalar) const {
+  bool IsNonNegative(const Scalar& scalar) const {
     if (symbolic::IsInt(scalar)) return scalar->int_value >= 0;
     const Scalar& name = scalar->kind == symbolic::Kind::kConvert ? scalar->args[0] : scalar;
     return name->kind == symbolic::Kind::kName && known_.Of(name).lo >= 0 &&
@@ -142,7 +140,7 @@ class Masks {
       return Ends{symbolic::Sub(a->least, b->most), symbolic::Sub(a->most, b->least)};
     }
     const Scalar by = op.scalars[0];
-    const bool is_sure = subtracts ? op.slot == "right" && IsNotNegative(by) : symbolic::IsInt(by);
+    const bool is_sure = subtracts ? op.slot == "right" && IsNonNegative(by) : symbolic::IsInt(by);
     if (!is_sure) return std::nullopt;
     const auto moved = [&](const Scalar& end) { return subtracts ? symbolic::Sub(end, by) : symbolic::Add(end, by); };
     return Ends{moved(a->least), moved(a->most)};

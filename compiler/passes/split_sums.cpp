@@ -11,6 +11,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/columns_of_block.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/walk.h"
 #include "compiler/target/cluster.h"
 
@@ -105,15 +106,9 @@ class Splitting {
         symbolic::Cdiv(symbolic::Cdiv(symbolic::Sub(range.hi, range.lo), symbolic::Int(range.step)), symbolic::Int(kernel_.split));
     const Scalar rank = symbolic::Call("cluster::rank", DType::kI32, {}), share = symbolic::Name(share_);
     const Scalar end = symbolic::Add(symbolic::Name(low_), share);
-    const auto let = [&](const std::string& name, Scalar value) {
-      Op op{OpCode::kLet, {}, {}, {std::move(value)}};
-      op.symbol = name;
-      op.span = span;
-      return op;
-    };
-    return {let(share_, symbolic::Mul(steps, symbolic::Int(range.step))),
-            let(low_, symbolic::Add(range.lo, symbolic::Mul(rank, share))),
-            let(high_, FillsWithZero() ? end : symbolic::Make(Kind::kMin, DType::kI64, {range.hi, end}))};
+    return {Let(share_, symbolic::Mul(steps, symbolic::Int(range.step)), span),
+            Let(low_, symbolic::Add(range.lo, symbolic::Mul(rank, share)), span),
+            Let(high_, FillsWithZero() ? end : symbolic::Make(Kind::kMin, DType::kI64, {range.hi, end}), span)};
   }
 
   bool FillsWithZero() const {
@@ -264,7 +259,7 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
 
 Result<void> SplitSums(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   // Blocks that reach into each other's shared memory are how a sum is split, and a matter of the schedule alone.
-  if (!target.has_clusters || target.folds_copies) kernel.cluster = kernel.split = 1;
+  if (!target.UsesClusters()) kernel.cluster = kernel.split = 1;
   if (kernel.split == 1) return {};
   return Splitting(kernel, diagnostics).Run();
 }

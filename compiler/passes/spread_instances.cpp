@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/ir/op_traits.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/separate_rings.h"
@@ -112,7 +111,7 @@ void Deal(ir::Kernel& kernel, ir::Worker& worker) {
 Result<void> SpreadInstances(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   const auto worker = std::find_if(kernel.workers.begin(), kernel.workers.end(), [](const ir::Worker& w) { return w.spread > 1; });
   if (worker == kernel.workers.end()) return {};
-  if (!target.has_clusters || target.folds_copies) {
+  if (!target.UsesClusters()) {
     for (ir::Worker& each : kernel.workers) each.spread = 1;  // one block has all instances, as without the item
     return {};
   }

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/layout/row_layout.h"
 #include "compiler/passes/stage_operands_impl.h"
 
 namespace tkc::passes {
@@ -67,7 +66,7 @@ void Staging::ReduceByParts(const Op& op, Region& out) {
 
 bool Staging::StaysWithThreads(ValueId whole_tile, ValueId part_tile, const std::vector<ir::Scalar>& place) const {
   const ir::Type &whole = kernel_.values[whole_tile].type, &part = kernel_.values[part_tile].type;
-  const layout::RegisterLayout layout = DealtBy(LayoutOf(whole_tile)), dealt = layout.ForRows(whole.rows);
+  const ir::RegisterLayout &layout = LayoutOf(whole_tile), dealt = layout.ForRows(whole.rows);
   int64_t row = 0, col = 0;
   if (!symbolic::IsInt(place[0], &row) || !symbolic::IsInt(place[1], &col)) return false;
   const bool rows_stay = part.rows == whole.rows || (dealt == layout.ForRows(part.rows) && part.rows % dealt.RowsPerBlock() == 0 &&
@@ -78,7 +77,7 @@ bool Staging::StaysWithThreads(ValueId whole_tile, ValueId part_tile, const std:
 
 int64_t Staging::Stretches(ValueId tile, bool is_column) const {
   const ir::Type& type = kernel_.values[tile].type;
-  const layout::RegisterLayout dealt = DealtBy(LayoutOf(tile)).ForRows(type.rows);
+  const ir::RegisterLayout dealt = LayoutOf(tile).ForRows(type.rows);
   return is_column ? type.rows / dealt.RowsPerBlock() : type.cols / dealt.ColsPerBlock();
 }
 

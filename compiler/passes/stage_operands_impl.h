@@ -14,7 +14,6 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/ir/op_traits.h"
-#include "compiler/layout/row_layout.h"
 #include "compiler/passes/matrix_unit.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/reshaped_layouts.h"
@@ -116,8 +115,8 @@ class Staging {
   /// A reduction along an axis too short for the layout, of a tile in shared memory: its columns (rows) are taken one by one.
   void ReduceByParts(const ir::Op& op, ir::Region& out);
   /// Whether the tile's layout holds its shape: that of a worker that multiplies holds whole fragments only.
-  bool FitsRows(ir::ValueId value) { return HoldsRows(LayoutOf(value), TypeOf(value).rows); }
-  bool FitsCols(ir::ValueId value) { return HoldsCols(LayoutOf(value), TypeOf(value).cols); }
+  bool FitsRows(ir::ValueId value) { return LayoutOf(value).HoldsRows(TypeOf(value).rows); }
+  bool FitsCols(ir::ValueId value) { return LayoutOf(value).HoldsCols(TypeOf(value).cols); }
   const ir::RegisterLayout& LayoutOf(ir::ValueId value) const {
     const ir::RegisterLayout* const reshaped = reshaped_.Find(value);
     return reshaped ? *reshaped : worker_.layout;

@@ -7,12 +7,10 @@
 // A loaded pipe that several workers receive is filled by one of them: it waits until the slot that it copies into is empty, and
 // when it comes to receive the slot itself, each of its warps waits for its own copies (sync_folded) and arrives at the full one.
 #include <algorithm>
-#include <map>
-
-#include <fmt/format.h>
 
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
+#include "compiler/passes/slot_views.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
@@ -22,7 +20,6 @@ namespace {
 using ir::Op;
 using ir::OpCode;
 using ir::Region;
-using ir::ValueId;
 
 /// A received slot until its release.
 struct Held {
@@ -41,15 +38,10 @@ class ChannelSync {
         traffic_(traffic),
         rings_(rings),
         arrivals_(arrivals),
-        diagnostics_(diagnostics) {
+        diagnostics_(diagnostics),
+        slot_of_(SlotsOfViews(worker.body)) {
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kSend && !op.regions.empty()) filled_.insert(op.symbol);
-      if (op.code == OpCode::kReceive) {
-        for (const ValueId value : op.results) slot_of_[value] = value;
-      }
-      if (op.code != OpCode::kPart && op.code != OpCode::kTranspose) return;
-      const auto slot = slot_of_.find(op.operands[0]);
-      if (slot != slot_of_.end()) slot_of_[op.results[0]] = slot->second;
     });
   }
 
@@ -65,7 +57,7 @@ class ChannelSync {
         SendTiles(kernel_, region, i, traffic_, rings_, out);
       } else {
         if (op.code == OpCode::kSend && is_channel && !traffic_.filled_once.contains(op.symbol)) {
-          out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.slot, 0, op.span));
+          out.push_back(MakeOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.slot, 0, op.span));
         }
         out.push_back(op);
         if (op.code != OpCode::kSend) {
@@ -78,8 +70,8 @@ class ChannelSync {
           continue;
         }
         if (!traffic_.filled_once.contains(slot->pipe))
-          out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(slot->pipe), slot->pipe, ir::kPerWarp, slot->span));
-        if (traffic_.GoesOn(FindPipe(kernel_, slot->pipe))) out.push_back(SyncOp(OpCode::kAdvance, slot->pipe, "", 0, slot->span));
+          out.push_back(MakeOp(OpCode::kArrive, EmptyBarrier(slot->pipe), slot->pipe, ir::kPerWarp, slot->span));
+        if (traffic_.GoesOn(FindPipe(kernel_, slot->pipe))) out.push_back(MakeOp(OpCode::kAdvance, slot->pipe, "", 0, slot->span));
         held_pipes_.erase(slot->pipe);
         slot = held.erase(slot);
       }
@@ -88,43 +80,25 @@ class ChannelSync {
   }
 
  private:
-  bool Uses(const Op& op, const std::vector<ValueId>& slots) const {
-    const bool is_used = std::any_of(op.operands.begin(), op.operands.end(), [&](ValueId operand) {
-      const auto slot = slot_of_.find(operand);
-      return slot != slot_of_.end() && std::find(slots.begin(), slots.end(), slot->second) != slots.end();
-    });
-    return is_used || std::any_of(op.regions.begin(), op.regions.end(), [&](const Region& region) {
-             return std::any_of(region.begin(), region.end(), [&](const Op& inner) { return Uses(inner, slots); });
-           });
-  }
-
   Held Receive(const Region& region, size_t index, Region& out) {
     const Op& op = region[index];
     const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
-    if (!held_pipes_.insert(pipe.name).second) {
-      diagnostics_
-          .Error(DiagnosticKind::kNotImplemented, op.span,
-                 fmt::format("holding two values of pipe `{}` at once is specified, not yet implemented", pipe.name))
-          .Help("use the first value for the last time before the second receive, or send both in one slot");
-    }
+    if (!held_pipes_.insert(pipe.name).second) ReportTwoHeld(op, diagnostics_);
     if (filled_.count(pipe.name) > 0) {
-      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, ir::kPerWarp, op.span));
+      out.push_back(MakeOp(OpCode::kArrive, FullBarrier(pipe.name), pipe.name, ir::kPerWarp, op.span));
       arrivals_[pipe.name] = warps_;
     }
-    out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(pipe.name), pipe.name, 0, op.span));
-    size_t last = index;
-    for (size_t i = index + 1; i < region.size(); ++i) {
+    out.push_back(MakeOp(OpCode::kWaitFull, FullBarrier(pipe.name), pipe.name, 0, op.span));
+    size_t last = LastUse(region, index, op.results, slot_of_);
+    for (size_t i = last + 1; i < region.size(); ++i) {
       // A copy ahead names its slot from where the ring stands at the receive; into a pipe's only slot, it waits for its release.
       const bool is_refill =
           pipe.slots > 1 && region[i].code == OpCode::kSend && !region[i].regions.empty() && region[i].symbol == pipe.name;
-      if (is_refill || Uses(region[i], op.results)) last = i;
+      if (is_refill) last = i;
     }
     for (size_t i = 0; i < op.results.size(); ++i) {
-      const bool is_used =
-          std::any_of(region.begin() + static_cast<ptrdiff_t>(index), region.begin() + static_cast<ptrdiff_t>(last) + 1,
-                      [&](const Op& each) { return Uses(each, {op.results[i]}); });
-      if (!is_used) continue;
-      Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, i), pipe.name, 0, op.span);
+      if (LastUse(region, index, {op.results[i]}, slot_of_) == index) continue;  // received and not used
+      Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, i), pipe.name, 0, op.span);
       view.results = {op.results[i]};
       out.push_back(std::move(view));
     }
@@ -138,9 +112,9 @@ class ChannelSync {
   const RingsOfSends& rings_;
   FullArrivals& arrivals_;
   Diagnostics& diagnostics_;
-  std::map<ValueId, ValueId> slot_of_;  // view of a slot -> the received value it is a view of
-  std::set<std::string> filled_;        // pipes into which this worker copies
-  std::set<std::string> held_pipes_;    // received and not yet released, in any region
+  SlotOfView slot_of_;
+  std::set<std::string> filled_;      // pipes into which this worker copies
+  std::set<std::string> held_pipes_;  // received and not yet released, in any region
 };
 
 }  // namespace

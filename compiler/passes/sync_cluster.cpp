@@ -47,8 +47,8 @@ void SendToCluster(ir::Kernel& kernel, const Op& send, const std::string& ring, 
 }
 
 void AnnounceSlot(const ir::Pipe& pipe, const ir::Worker& worker, Span span, Region& out) {
-  Op elected = SyncOp(OpCode::kIfElected, "", "", ir::kOfWarpgroup, span);
-  elected.regions = {{SyncOp(OpCode::kExpect, FullBarrier(pipe.name), pipe.name, SlotBytes(pipe) / worker.instances, span)}};
+  Op elected = MakeOp(OpCode::kIfElected, "", "", ir::kOfWarpgroup, span);
+  elected.regions = {{MakeOp(OpCode::kExpect, FullBarrier(pipe.name), pipe.name, SlotBytes(pipe) / worker.instances, span)}};
   out.push_back(std::move(elected));
 }
 
@@ -63,7 +63,7 @@ void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled
 
 void WaitForCluster(ir::Worker& worker) {
   const auto first = std::find_if(worker.body.begin(), worker.body.end(), UsesBarrier);
-  if (first != worker.body.end()) worker.body.insert(first, SyncOp(OpCode::kClusterWait, "", "", 0, first->span));
+  if (first != worker.body.end()) worker.body.insert(first, MakeOp(OpCode::kClusterWait, "", "", 0, first->span));
 }
 
 }  // namespace tkc::passes

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "compiler/ir/derived_names.h"
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/products_in_flight.h"
@@ -27,7 +25,13 @@ bool ComputesOnly(const Region& region) {
 
 ComputeRoleSync::ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, const PipeTraffic& traffic,
                                  const RingsOfSends& rings, Diagnostics& diagnostics)
-    : kernel_(kernel), worker_(worker), traffic_(traffic), rings_(rings), diagnostics_(diagnostics), staging_(kernel, worker) {
+    : kernel_(kernel),
+      worker_(worker),
+      traffic_(traffic),
+      rings_(rings),
+      diagnostics_(diagnostics),
+      staging_(kernel, worker),
+      slot_of_(SlotsOfViews(worker.body)) {
   for (const ir::Pipe& pipe : kernel.pipes) {
     const bool reaches_all = IsShared(kernel, pipe.name) || traffic.exchanged.contains(pipe.name);
     release_kind_[pipe.name] = reaches_all ? ir::kInAllBlocks : ir::kPerWarp;
@@ -36,17 +40,9 @@ ComputeRoleSync::ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, c
     if (op.code == OpCode::kAssign) assigned_.insert(op.operands[0]);
     if (op.code == OpCode::kReceive) {
       present_[op.symbol] = PresentSlot(op);
-      for (ValueId value : op.results) {
-        slot_of_[value] = value;
-        pipe_of_[value] = op.symbol;
-      }
+      for (ValueId value : op.results) pipe_of_[value] = op.symbol;
     }
-    if (ir::IsPartOrTranspose(op.code)) {
-      const auto slot = slot_of_.find(op.operands[0]);
-      if (slot != slot_of_.end()) slot_of_[op.results[0]] = slot->second;
-      return;
-    }
-    if (op.code == OpCode::kMma || op.code == OpCode::kStoreAsync) return;
+    if (ir::IsPartOrTranspose(op.code) || op.code == OpCode::kMma || op.code == OpCode::kStoreAsync) return;
     for (const ValueId operand : op.operands) {
       if (const auto slot = slot_of_.find(operand); slot != slot_of_.end()) loaded_.insert(pipe_of_.at(slot->second));
     }
@@ -57,17 +53,9 @@ Region ComputeRoleSync::Run(const Region& body) {
   Region out = Rewrite(body);
   if (staging_.HasEngineStores()) {
     out.push_back(Explain("The block's shared memory stays until the copy engine has read it.", worker_.span));
-    out.push_back(SyncOp(OpCode::kWaitStores, "", "read", 0, worker_.span));
+    out.push_back(MakeOp(OpCode::kWaitStores, "", "read", 0, worker_.span));
   }
   return out;
-}
-
-size_t ComputeRoleSync::LastUse(const Region& region, size_t from, const std::vector<ValueId>& slots) const {
-  size_t last = from;
-  for (size_t i = from + 1; i < region.size(); ++i) {
-    if (UsesSlot(region[i], slots, slot_of_)) last = i;
-  }
-  return last;
 }
 
 void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
@@ -77,11 +65,11 @@ void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
     const bool is_fenced = loaded_.count(release.pipe) > 0 && traffic_.refilled.count(release.pipe) > 0;
     const std::string why = is_fenced ? ", and its reads come before what the copy engine writes there next" : "";
     out.push_back(Explain("This worker is done with the slot: it goes back" + why + ".", release.span));
-    if (is_fenced) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, release.span));
-    out.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(release.pipe), present_.at(release.pipe), release_kind_.at(release.pipe),
+    if (is_fenced) out.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, release.span));
+    out.push_back(MakeOp(OpCode::kArrive, EmptyBarrier(release.pipe), present_.at(release.pipe), release_kind_.at(release.pipe),
                          release.span));
   }
-  if (traffic_.GoesOn(FindPipe(kernel_, release.pipe))) out.push_back(SyncOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
+  if (traffic_.GoesOn(FindPipe(kernel_, release.pipe))) out.push_back(MakeOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
 }
 
 void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region& out) {
@@ -93,23 +81,17 @@ void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region&
     WaitGroups(0, op.span, out);
     break;
   }
-  if (!held_pipes_.insert(pipe.name).second) {
-    diagnostics_
-        .Error(DiagnosticKind::kNotImplemented, op.span,
-               fmt::format("holding two values of pipe `{}` at once is specified, not yet implemented", pipe.name))
-        .Help("use the first value for the last time before the second receive, or send both in one slot");
-  }
+  if (!held_pipes_.insert(pipe.name).second) ReportTwoHeld(op, diagnostics_);
   if (traffic_.exchanged.contains(pipe.name)) AnnounceSlot(pipe, worker_, op.span, out);
   const std::string& slot = present_.at(pipe.name);
-  out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(pipe.name), slot, 0, op.span));
+  out.push_back(MakeOp(OpCode::kWaitFull, FullBarrier(pipe.name), slot, 0, op.span));
   for (size_t i = 0; i < op.results.size(); ++i) {
-    const std::vector<ValueId> slots{op.results[i]};
-    if (LastUse(region, index, slots) == index) continue;  // received and not used
-    Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, i), slot, 0, op.span);
+    if (LastUse(region, index, {op.results[i]}, slot_of_) == index) continue;  // received and not used
+    Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, i), slot, 0, op.span);
     view.results = {op.results[i]};
     out.push_back(std::move(view));
   }
-  held_.push_back({pipe.name, LastUse(region, index, op.results), op.span});
+  held_.push_back({pipe.name, LastUse(region, index, op.results, slot_of_), op.span});
 }
 
 void ComputeRoleSync::StoreShared(Op op, Region& out) {
@@ -128,10 +110,10 @@ void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Reg
   if (!traffic_.exchanged.contains(op.symbol)) return SendTiles(kernel_, region, index, traffic_, rings_, out);
   const std::string& ring = RingOfSends(rings_, op.symbol);
   if (OpensSlot(region, index) && traffic_.filled_once.count(op.symbol) == 0)
-    out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), ring, 0, op.span));
+    out.push_back(MakeOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), ring, 0, op.span));
   SendToCluster(kernel_, op, ring, out);
   const bool turns = ring != op.symbol || !IsReceivedNext(region, index);
-  if (ClosesSlot(region, index) && turns) out.push_back(SyncOp(OpCode::kAdvance, ring, "", 0, op.span));
+  if (ClosesSlot(region, index) && turns) out.push_back(MakeOp(OpCode::kAdvance, ring, "", 0, op.span));
 }
 
 void ComputeRoleSync::Loop(Op op, Region& out) {
@@ -181,13 +163,13 @@ void ComputeRoleSync::RewriteOp(Op op, const Region& region, size_t index, Regio
       out.push_back(std::move(op));
       return;
     case OpCode::kSplitCollect:
-      out.push_back(SyncOp(OpCode::kSplitWait, ir::PublishedBarrier(op.symbol), op.slot, 0, op.span));
+      out.push_back(MakeOp(OpCode::kSplitWait, ir::PublishedBarrier(op.symbol), op.slot, 0, op.span));
       out.push_back(std::move(op));
       return;
     case OpCode::kStoreAsync: {
-      Op elected = SyncOp(OpCode::kIfElected, "", "", ir::kOfWarpgroup, op.span);
+      Op elected = MakeOp(OpCode::kIfElected, "", "", ir::kOfWarpgroup, op.span);
       const Span span = op.span;
-      elected.regions = {{std::move(op), SyncOp(OpCode::kCommitStores, "", "", 0, span)}};
+      elected.regions = {{std::move(op), MakeOp(OpCode::kCommitStores, "", "", 0, span)}};
       out.push_back(std::move(elected));
       return;
     }

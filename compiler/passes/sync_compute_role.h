@@ -60,7 +60,6 @@ class ComputeRoleSync {
   void FlyAround(Op op, const ProductsInFlight& flight, Region& out);
 
   Region ReleasePrevious(const std::vector<std::string>& pipes, Span span) const;
-  size_t LastUse(const Region& region, size_t from, const std::vector<ValueId>& slots) const;
 
   /// Waits until at most `left` groups are in flight, and releases what they held.
   void WaitGroups(size_t left, Span span, Region& out);

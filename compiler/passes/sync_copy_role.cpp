@@ -62,7 +62,7 @@ class CopyRoleSync {
 
   /// Whose slots they are is then known wherever they are named.
   static Op ForEachInstance(Op loop) {
-    Op each = SyncOp(OpCode::kUnroll, loop.symbol, "", 0, loop.span);
+    Op each = MakeOp(OpCode::kUnroll, loop.symbol, "", 0, loop.span);
     symbolic::IsInt(loop.scalars[1], &each.number);
     each.regions = std::move(loop.regions);
     return each;
@@ -70,7 +70,7 @@ class CopyRoleSync {
 
   /// The rings of instances' own pipes, of each of which a slot has been filled, turn together.
   void TurnAll(Span span, Region& out) {
-    for (const std::string& pipe : own_) out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, span));
+    for (const std::string& pipe : own_) out.push_back(MakeOp(OpCode::kAdvance, pipe, "", 0, span));
     own_.clear();
   }
 
@@ -78,7 +78,7 @@ class CopyRoleSync {
     const std::string& pipe = send.symbol;
     const std::string slot = PresentSlot(send);
     if (opens && !traffic_.filled_once.contains(pipe))
-      out.push_back(SyncOp(OpCode::kWaitEmpty, EmptyBarrier(pipe), slot, 0, send.span));
+      out.push_back(MakeOp(OpCode::kWaitEmpty, EmptyBarrier(pipe), slot, 0, send.span));
     Region views, engine, guarded;
     int64_t bytes = 0;
     for (Op& op : send.regions[0]) {
@@ -99,10 +99,10 @@ class CopyRoleSync {
     int64_t arrivals = 0;
     if (!engine.empty()) {
       // The expected bytes and the arrival are one operation: the phase cannot complete between them.
-      engine.insert(engine.begin(), SyncOp(OpCode::kExpect, FullBarrier(pipe), slot, bytes, send.span));
+      engine.insert(engine.begin(), MakeOp(OpCode::kExpect, FullBarrier(pipe), slot, bytes, send.span));
       ++arrivals;
       if (by_warp_) {
-        Op elected = SyncOp(OpCode::kIfElected, "", "", ir::kOfWarp, send.span);
+        Op elected = MakeOp(OpCode::kIfElected, "", "", ir::kOfWarp, send.span);
         elected.regions = {std::move(engine)};
         out.push_back(std::move(elected));
       } else {
@@ -112,29 +112,28 @@ class CopyRoleSync {
     if (!guarded.empty()) {
       for (Op& op : guarded) out.push_back(std::move(op));
       // Each writing thread fences its stores where a unit comes after them, then the warp arrives once.
-      if (traffic_.engine.contains(pipe)) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, send.span));
-      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), slot, ir::kPerWarp, send.span));
+      if (traffic_.engine.contains(pipe)) out.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, send.span));
+      out.push_back(MakeOp(OpCode::kArrive, FullBarrier(pipe), slot, ir::kPerWarp, send.span));
       ++arrivals;
     }
     came_[pipe] += arrivals;
     // Other slots of the pipe are copied in more ways than this one: a phase wants as many arrivals of each.
     for (; closes && came_[pipe] < most_[pipe]; ++came_[pipe], ++arrivals)
-      out.push_back(SyncOp(OpCode::kArrive, FullBarrier(pipe), slot, ir::kPerWarp, send.span));
+      out.push_back(MakeOp(OpCode::kArrive, FullBarrier(pipe), slot, ir::kPerWarp, send.span));
     if (closes) came_[pipe] = 0;
     arrivals_.Add(pipe, arrivals, closes);
     if (!closes || !traffic_.GoesOn(FindPipe(kernel_, pipe))) return;
     if (slot != pipe)
       own_.insert(pipe);
     else
-      out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, send.span));
+      out.push_back(MakeOp(OpCode::kAdvance, pipe, "", 0, send.span));
   }
 
   /// What the engine counts: whole boxes, each as wide as a panel of the tile.
   int64_t BoxBytes(const Op& load) const {
     const ir::Type& type = kernel_.values[load.operands[0]].type;
-    const auto map =
-        std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == load.symbol; });
-    return map == kernel_.maps.end() ? type.rows * type.cols * Bytes(type.dtype) : ir::EngineBytes(*map, type);
+    const ir::TensorMap* map = ir::FindNamed(kernel_.maps, load.symbol);
+    return map ? ir::EngineBytes(*map, type) : type.rows * type.cols * Bytes(type.dtype);
   }
 
   ir::Kernel& kernel_;

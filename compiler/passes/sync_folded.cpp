@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
@@ -105,7 +104,7 @@ Region FoldedSync::Run(Region body) {
   body = ExpandSends(body, ahead);
   State state;
   Region out = Walk(body, state);
-  if (!state.pending.empty()) out.push_back(SyncOp(OpCode::kWaitCopies, "", "", 0, worker_.span));
+  if (!state.pending.empty()) out.push_back(MakeOp(OpCode::kWaitCopies, "", "", 0, worker_.span));
   return out;
 }
 
@@ -130,7 +129,7 @@ std::string FoldedSync::DescribeWait(int64_t newest, const State& state) const {
 
 void FoldedSync::WaitFor(int64_t newest, Span span, State& state, Region& out) const {
   if (newest > 0) out.push_back(Explain(DescribeWait(newest, state), span));
-  out.push_back(SyncOp(OpCode::kWaitCopies, "", "", newest, span));
+  out.push_back(MakeOp(OpCode::kWaitCopies, "", "", newest, span));
   for (auto copy = state.pending.begin(); copy != state.pending.end();) {
     if (copy->second < newest) {
       ++copy;
@@ -144,18 +143,18 @@ void FoldedSync::WaitFor(int64_t newest, Span span, State& state, Region& out) c
 void FoldedSync::SyncAll(Span span, State& state, Region& out) {
   if (divergent_loops_ > 0) Refuse(span);
   if (is_whole_block_) {
-    out.push_back(SyncOp(OpCode::kSyncBlock, "", "", 0, span));
+    out.push_back(MakeOp(OpCode::kSyncBlock, "", "", 0, span));
   } else if (worker_.instances == 1) {
-    out.push_back(SyncOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, span));
+    out.push_back(MakeOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, span));
   } else {
-    out.push_back(SyncOp(OpCode::kNamedSync, "", "", ThreadsOf(worker_, target_), span));
+    out.push_back(MakeOp(OpCode::kNamedSync, "", "", ThreadsOf(worker_, target_), span));
     out.back().scalars = {symbolic::Int(WorkerBarrier(kernel_, worker_))};
   }
   Meet(state);
 }
 
 void FoldedSync::SyncOwn(Span span, State& state, Region& out) const {
-  out.push_back(SyncOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, span));
+  out.push_back(MakeOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, span));
   state.own_written.clear();
   state.own_read.clear();
 }

@@ -39,7 +39,7 @@ void FoldedSync::Alternate(const Region& region, size_t index, State& state, Reg
   switch (op.number) {
     case ir::kApart: return GoApart(region, index, state, out);
     case ir::kProducts: return BeginProducts(region, index, state, out);
-    case ir::kLoads: out.push_back(SyncOp(OpCode::kPriority, "", "", 0, op.span)); return SyncAll(op.span, state, out);
+    case ir::kLoads: out.push_back(MakeOp(OpCode::kPriority, "", "", 0, op.span)); return SyncAll(op.span, state, out);
     default:
       out.push_back(Explain("The second instance's last products.", op.span));
       out.push_back(MeetAlone(0, op.span));
@@ -69,14 +69,14 @@ void FoldedSync::BeginProducts(const Region& region, size_t index, State& state,
   AwaitSlots(Received(region.begin(), region.begin() + static_cast<ptrdiff_t>(index)), 1, span, state, out);
   SyncAll(span, state, out);
   out.push_back(Explain("The products, while the other instance loads.", span));
-  out.push_back(SyncOp(OpCode::kPriority, "", "", 1, span));
+  out.push_back(MakeOp(OpCode::kPriority, "", "", 1, span));
 }
 
 Op FoldedSync::MeetAlone(int64_t instance, Span span) const {
-  Op branch = SyncOp(OpCode::kIf, "", "", 0, span);
+  Op branch = MakeOp(OpCode::kIf, "", "", 0, span);
   branch.scalars = {
       symbolic::Make(symbolic::Kind::kEq, DType::kBool, {symbolic::Name(worker_.instance_name), symbolic::Int(instance)})};
-  branch.regions = {{SyncOp(OpCode::kSyncBlock, "", "", 0, span)}, {}};
+  branch.regions = {{MakeOp(OpCode::kSyncBlock, "", "", 0, span)}, {}};
   return branch;
 }
 

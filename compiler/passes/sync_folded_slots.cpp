@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/load_ahead.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_folded.h"
@@ -118,7 +117,7 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats, const std::set<std:
       // The line that explains the copies goes with them.
       const bool is_explained = op.code == OpCode::kSend && !out.empty() && out.back().code == OpCode::kComment;
       const Span span = out.size() > is_explained ? out[out.size() - 1 - is_explained].span : slot->second;
-      out.insert(out.end() - is_explained, SyncOp(OpCode::kAdvance, slot->first, "", 0, span));
+      out.insert(out.end() - is_explained, MakeOp(OpCode::kAdvance, slot->first, "", 0, span));
       slot = held.erase(slot);
     }
     const bool is_loop = ir::IsLoop(op.code);
@@ -142,7 +141,7 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats, const std::set<std:
   }
   for (const auto& [pipe, span] : held) {
     if (repeats || elsewhere.contains(pipe))
-      out.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, out.empty() ? span : out.back().span));
+      out.push_back(MakeOp(OpCode::kAdvance, pipe, "", 0, out.empty() ? span : out.back().span));
   }
   region = std::move(out);
 }
@@ -165,7 +164,7 @@ void FoldedSync::Receive(const Region& region, size_t index, State& state, Regio
   for (size_t i = 0; i < op.results.size(); ++i) {
     state.views[op.results[i]] = place;
     if (used_.count(op.results[i]) == 0) continue;  // received and not used
-    Op view = SyncOp(OpCode::kView, FieldBuffer(pipe, i), pipe.name, 0, op.span);
+    Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, i), pipe.name, 0, op.span);
     view.results = {op.results[i]};
     out.push_back(std::move(view));
   }
@@ -249,7 +248,7 @@ void FoldedSync::Copies(const Op& send, State& state, Region& out, bool is_check
     if (!IsGuarded(place)) Note(state.written, place);
   }
   if (is_async) {
-    if (!target_.counts_copy_instructions) out.push_back(SyncOp(OpCode::kCommitCopies, "", "", 0, send.regions[0].back().span));
+    if (!target_.counts_copy_instructions) out.push_back(MakeOp(OpCode::kCommitCopies, "", "", 0, send.regions[0].back().span));
     NoteCopies(send, state);
   }
   for (const Op& op : send.regions[0]) {

@@ -10,7 +10,7 @@ namespace tkc::passes::computing {
 
 void ComputeRoleSync::WaitGroups(size_t left, Span span, Region& out) {
   if (in_flight_.size() <= left) return;
-  Op wait = SyncOp(OpCode::kMmaWait, "", "", static_cast<int64_t>(left), span);
+  Op wait = MakeOp(OpCode::kMmaWait, "", "", static_cast<int64_t>(left), span);
   // The wait names the accumulators that are complete behind it, so that no read of them moves above it, and left operands that
   // are assigned anew, so that this stays behind it.
   for (size_t i = 0; i + left < in_flight_.size(); ++i) {
@@ -53,7 +53,7 @@ void ComputeRoleSync::Product(Op op, Region& out) {
     }
   }
   const Span span = op.span;
-  Op fence = SyncOp(OpCode::kMmaFence, "", "", 0, span);
+  Op fence = MakeOp(OpCode::kMmaFence, "", "", 0, span);
   // Registers that ordinary code has written are tied to the fence; those of a group in flight must not be touched.
   const auto is_flying = [&](const Group& g) { return g.acc == group.acc; };
   const bool keeps_value = op.number != ir::kSets && std::none_of(in_flight_.begin(), in_flight_.end(), is_flying);
@@ -61,7 +61,7 @@ void ComputeRoleSync::Product(Op op, Region& out) {
   if (group.left != ir::kNone) fence.operands.push_back(group.left);
   out.push_back(std::move(fence));
   out.push_back(std::move(op));
-  out.push_back(SyncOp(OpCode::kMmaCommit, "", "", 0, span));
+  out.push_back(MakeOp(OpCode::kMmaCommit, "", "", 0, span));
   in_flight_.push_back(std::move(group));
 }
 
@@ -92,14 +92,14 @@ void ComputeRoleSync::FlyAround(Op op, const ProductsInFlight& flight, Region& o
       if (i == products.front() || !releases.empty()) {
         body.push_back(
             Explain("One product stays in flight; the one before it is complete, so its slot goes back.", source[i].span));
-        body.push_back(SyncOp(OpCode::kMmaWait, "", "", 1, source[i].span));
+        body.push_back(MakeOp(OpCode::kMmaWait, "", "", 1, source[i].span));
       }
       if (i == products.front() && !releases.empty())
         releases = {If(symbolic::Kind::kGt, symbolic::Name(op.symbol), lo, std::move(releases), source[i].span)};
       Append(body, std::move(releases));
       for (const std::string& pipe : read_last(i)) {
         held_pipes_.erase(pipe);
-        body.push_back(SyncOp(OpCode::kAdvance, pipe, "", 0, source[i].span));
+        body.push_back(MakeOp(OpCode::kAdvance, pipe, "", 0, source[i].span));
       }
       before = i;
     }
@@ -107,7 +107,7 @@ void ComputeRoleSync::FlyAround(Op op, const ProductsInFlight& flight, Region& o
   flies_around_ = false;
   held_ = std::move(outer);
   in_flight_.clear();
-  Op wait = SyncOp(OpCode::kMmaWait, "", "", 0, span);
+  Op wait = MakeOp(OpCode::kMmaWait, "", "", 0, span);
   for (const size_t product : products) {
     const ValueId acc = source[product].operands[0];
     if (std::find(wait.operands.begin(), wait.operands.end(), acc) == wait.operands.end()) wait.operands.push_back(acc);
@@ -116,16 +116,13 @@ void ComputeRoleSync::FlyAround(Op op, const ProductsInFlight& flight, Region& o
   op.regions[0] = std::move(body);
   out.push_back(std::move(op));
   out.push_back(std::move(wait));
-  if (releases.empty()) return;
-  // A number is written on the right.
-  out.push_back(symbolic::IsInt(lo) ? If(symbolic::Kind::kGt, hi, lo, std::move(releases), span)
-                                    : If(symbolic::Kind::kLt, lo, hi, std::move(releases), span));
+  if (!releases.empty()) out.push_back(IfAny(lo, hi, std::move(releases), span));
 }
 
 Region ComputeRoleSync::ReleasePrevious(const std::vector<std::string>& pipes, Span span) const {
   Region releases;
   for (const std::string& pipe : pipes)
-    releases.push_back(SyncOp(OpCode::kArrive, EmptyBarrier(pipe), present_.at(pipe) + ".previous", release_kind_.at(pipe), span));
+    releases.push_back(MakeOp(OpCode::kArrive, EmptyBarrier(pipe), present_.at(pipe) + ".previous", release_kind_.at(pipe), span));
   return releases;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/support/diagnostic.h"
 #include "compiler/target/target.h"
 
@@ -40,13 +41,6 @@ std::string PresentSlot(const ir::Op& traffic);
 /// Whether blocks of the cluster fill each other's slots of this pipe: then a slot is empty when all of them have read it.
 bool IsShared(const ir::Kernel& kernel, const std::string& pipe);
 
-ir::Op SyncOp(ir::OpCode code, const std::string& symbol, const std::string& slot, int64_t number, Span span);
-/// A line in the output that says why what follows is there.
-ir::Op Explain(const std::string& text, Span span);
-
-/// The operations if the comparison holds.
-ir::Op If(symbolic::Kind compare, ir::Scalar a, ir::Scalar b, ir::Region region, Span span);
-
 /// The stores of a send of computed tiles into `slot`: rounded to the field's type, each into its field or the part of it.
 ir::Region StoresOf(ir::Kernel& kernel, const ir::Op& send, const std::string& slot);
 
@@ -78,6 +72,9 @@ struct PipeTraffic {
 /// closes the slot the ring's turn.
 void SendTiles(ir::Kernel& kernel, const ir::Region& region, size_t index, const PipeTraffic& traffic, const RingsOfSends& rings,
                ir::Region& out);
+
+/// Of a receive of a pipe of which the worker still holds a slot.
+void ReportTwoHeld(const ir::Op& receive, Diagnostics& diagnostics);
 
 /// The barriers of a pipe's slots, with how many arrivals complete a phase of each; `empty` 0: no slot goes back.
 void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int64_t empty);

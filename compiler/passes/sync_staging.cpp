@@ -65,11 +65,11 @@ void StagingSync::Store(Op op, Region& out) {
   const bool is_stored_from = stored_from_.contains(buffer);
   if (is_reused && is_stored_from) {
     out.push_back(Explain("This buffer is free once the copy engine has read what it held and all warps know it.", span));
-    out.push_back(SyncOp(OpCode::kWaitStores, "", "read", FindBuffer(kernel_, buffer).count - 1, span));
+    out.push_back(MakeOp(OpCode::kWaitStores, "", "read", FindBuffer(kernel_, buffer).count - 1, span));
   }
   if (is_reused && (is_stored_from || !batch_.has_met)) {
     if (!is_stored_from) out.push_back(Explain("This buffer is free once all warps have read what it held.", span));
-    out.push_back(SyncOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, span));
+    out.push_back(MakeOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, span));
     batch_.has_met = true;
   }
   out.push_back(std::move(op));
@@ -86,8 +86,8 @@ void StagingSync::Before(OpCode code, Region& out) {
 
 void StagingSync::Publish(Region& out) {
   if (batch_.buffers.empty()) return;
-  if (batch_.is_fenced) out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, batch_.span));
-  out.push_back(SyncOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, batch_.span));
+  if (batch_.is_fenced) out.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, batch_.span));
+  out.push_back(MakeOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, batch_.span));
   batch_ = {};
 }
 

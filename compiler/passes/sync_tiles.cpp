@@ -43,7 +43,7 @@ class TileHanding {
         is_cluster_(kernel.cluster > 1) {}
 
   Op Draw(const std::string& name) const {
-    Op draw = SyncOp(OpCode::kDrawTile, name, kernel_.drawn, ir::kDrawnByWarpgroup, span_);
+    Op draw = MakeOp(OpCode::kDrawTile, name, kernel_.drawn, ir::kDrawnByWarpgroup, span_);
     if (!computes_) draw.number = is_thread_ ? ir::kDrawnByThread : ir::kDrawnByWarp;
     draw.scalars = {symbolic::Call(is_cluster_ ? "cluster::count" : "block::count", DType::kI32, {})};
     ir::Scalar draws;
@@ -54,20 +54,20 @@ class TileHanding {
   }
 
   void Put(const std::string& name, Region& out) const {
-    Op put = is_cluster_ ? SyncOp(OpCode::kPutTileCluster, FullBarrier(number_), number_, kernel_.cluster, span_)
-                         : SyncOp(OpCode::kPutTile, "", "", 0, span_);
+    Op put = is_cluster_ ? MakeOp(OpCode::kPutTileCluster, FullBarrier(number_), number_, kernel_.cluster, span_)
+                         : MakeOp(OpCode::kPutTile, "", "", 0, span_);
     put.scalars = {symbolic::Name(name)};
     Region puts = {View(put), std::move(put)};
     // A warp waits as a whole, and what its elected thread has put there comes before its arrival.
     const bool is_warp = !computes_ && !is_thread_;
     if (is_warp) puts = Elected(std::move(puts), ir::kOfWarp);
-    puts.insert(puts.begin(), SyncOp(OpCode::kWaitEmpty, EmptyBarrier(number_), number_, 0, span_));
+    puts.insert(puts.begin(), MakeOp(OpCode::kWaitEmpty, EmptyBarrier(number_), number_, 0, span_));
     if (is_cluster_) {
       puts = {If(symbolic::Kind::kEq, Rank(), symbolic::Int(0), std::move(puts), span_)};
-      const Op expect = SyncOp(OpCode::kExpect, FullBarrier(number_), number_, Bytes(DType::kI32), span_);
+      const Op expect = MakeOp(OpCode::kExpect, FullBarrier(number_), number_, Bytes(DType::kI32), span_);
       puts.push_back(is_warp ? Elected({expect}, ir::kOfWarp)[0] : expect);
     } else {
-      puts.push_back(SyncOp(OpCode::kArrive, FullBarrier(number_), number_, is_warp ? ir::kPerWarp : ir::kThisThread, span_));
+      puts.push_back(MakeOp(OpCode::kArrive, FullBarrier(number_), number_, is_warp ? ir::kPerWarp : ir::kThisThread, span_));
     }
     if (computes_) puts = Elected(std::move(puts), ir::kOfWarpgroup);
     if (HasOtherInstances())
@@ -77,17 +77,17 @@ class TileHanding {
 
   void Take(const std::string& tile, Region& out) const {
     const int64_t who = is_thread_ ? ir::kThisThread : ir::kPerWarp;
-    Op take = SyncOp(OpCode::kTakeTile, tile, "", who, span_);
-    out.push_back(SyncOp(OpCode::kWaitFull, FullBarrier(number_), number_, 0, span_));
+    Op take = MakeOp(OpCode::kTakeTile, tile, "", who, span_);
+    out.push_back(MakeOp(OpCode::kWaitFull, FullBarrier(number_), number_, 0, span_));
     out.push_back(View(take));
     out.push_back(std::move(take));
-    Op gives_back = SyncOp(OpCode::kArrive, EmptyBarrier(number_), number_, who, span_);
+    Op gives_back = MakeOp(OpCode::kArrive, EmptyBarrier(number_), number_, who, span_);
     if (is_cluster_) {
-      out.push_back(SyncOp(OpCode::kFenceAsync, "", "", 0, span_));  // what another block stores there comes behind the load
+      out.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, span_));  // what another block stores there comes behind the load
       gives_back.scalars = {symbolic::Int(0)};
     }
     out.push_back(std::move(gives_back));
-    out.push_back(SyncOp(OpCode::kAdvance, number_, "", 0, span_));
+    out.push_back(MakeOp(OpCode::kAdvance, number_, "", 0, span_));
   }
 
  private:
@@ -97,13 +97,13 @@ class TileHanding {
     return symbolic::Make(symbolic::Kind::kEq, DType::kBool, {std::move(number), symbolic::Int(0)});
   }
   Region Elected(Region region, ir::Threads of) const {
-    Op elected = SyncOp(OpCode::kIfElected, "", "", of, span_);
+    Op elected = MakeOp(OpCode::kIfElected, "", "", of, span_);
     elected.regions = {std::move(region)};
     return {std::move(elected)};
   }
   /// The present slot, which `user` is given.
   Op View(Op& user) const {
-    Op view = SyncOp(OpCode::kView, FieldBuffer(FindPipe(kernel_, number_), 0), number_, 0, span_);
+    Op view = MakeOp(OpCode::kView, FieldBuffer(FindPipe(kernel_, number_), 0), number_, 0, span_);
     view.results = {kernel_.AddValue(view.symbol, ir::Type{DType::kI32, 1, 1, ir::Space::kShared, false})};
     user.operands = view.results;
     return view;

@@ -72,7 +72,7 @@ void PassSends(const RingsOfSends& rings, Region& region) {
 void TakeTurns(const ir::Kernel& kernel, const ir::Worker& worker, const RingsOfSends& rings, Op& tiles, Region& out) {
   const int64_t both = 2 * ir::kWarpsOfInstance * 32;
   const auto meet = [&](OpCode code, symbolic::Scalar instance) {
-    Op op = SyncOp(code, "", "", both, worker.span);
+    Op op = MakeOp(code, "", "", both, worker.span);
     op.scalars = {symbolic::Add(symbolic::Int(kTurnBarrier), std::move(instance))};
     return op;
   };

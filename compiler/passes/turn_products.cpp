@@ -7,7 +7,6 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/turned_tiles.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -13,10 +13,8 @@ namespace tkc::passes {
 namespace {
 
 template <typename List>
-auto& FindNamed(List& list, const std::string& name, const char* what) {
-  for (auto& item : list) {
-    if (item.name == name) return item;
-  }
+auto& Named(List& list, const std::string& name, const char* what) {
+  if (auto* item = ir::FindNamed(list, name)) return *item;
   InternalError(fmt::format("no {} named {}", what, name));
 }
 
@@ -101,15 +99,13 @@ bool KeepsTensor(const ir::Kernel& kernel, const std::string& name) {
   return FindTensor(kernel, name).mode != typed::TensorMode::kInOut;
 }
 
-const ir::Pipe& FindPipe(const ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.pipes, name, "pipe"); }
-ir::Pipe& FindPipe(ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.pipes, name, "pipe"); }
-const ir::Buffer& FindBuffer(const ir::Kernel& kernel, const std::string& name) {
-  return FindNamed(kernel.buffers, name, "buffer");
-}
+const ir::Pipe& FindPipe(const ir::Kernel& kernel, const std::string& name) { return Named(kernel.pipes, name, "pipe"); }
+ir::Pipe& FindPipe(ir::Kernel& kernel, const std::string& name) { return Named(kernel.pipes, name, "pipe"); }
+const ir::Buffer& FindBuffer(const ir::Kernel& kernel, const std::string& name) { return Named(kernel.buffers, name, "buffer"); }
 const ir::TensorParam& FindTensor(const ir::Kernel& kernel, const std::string& name) {
-  return FindNamed(kernel.tensors, name, "tensor");
+  return Named(kernel.tensors, name, "tensor");
 }
-const ir::TensorMap& FindMap(const ir::Kernel& kernel, const std::string& name) { return FindNamed(kernel.maps, name, "map"); }
+const ir::TensorMap& FindMap(const ir::Kernel& kernel, const std::string& name) { return Named(kernel.maps, name, "map"); }
 
 std::string FieldBuffer(const ir::Pipe& pipe, size_t field) {
   const std::string& name = pipe.fields[field].name;
@@ -146,10 +142,6 @@ bool IsField(const ir::Kernel& kernel, const ir::Buffer& buffer) {
     }
   }
   return false;
-}
-
-layout::RegisterLayout DealtBy(const ir::RegisterLayout& layout) {
-  return {layout.lanes, layout.vec, layout.halves, layout.lane_rows, layout.warp_rows, layout.warp_cols};
 }
 
 int64_t BytesBesideBuffers(const ir::Kernel& kernel, int64_t bytes) {

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "compiler/ir/ir.h"
-#include "compiler/layout/row_layout.h"
 
 namespace tkc::passes {
 
@@ -69,9 +68,6 @@ int64_t SlotBytes(const ir::Pipe& pipe);
 /// What is left of the shared memory of a block that has `bytes` of it, beside the slots that no pipe can do without and all
 /// buffers that are no slots.
 int64_t BytesBesideBuffers(const ir::Kernel& kernel, int64_t bytes);
-
-/// How the layout deals a tile to the threads of a worker.
-layout::RegisterLayout DealtBy(const ir::RegisterLayout& layout);
 
 /// The buffer that each view of the region shows: of what is received, of views, and of their parts.
 std::map<ir::ValueId, std::string> BuffersOfViews(const ir::Kernel& kernel, const ir::Region& region);

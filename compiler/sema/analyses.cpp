@@ -7,9 +7,10 @@ namespace tkc::sema {
 namespace {
 
 bool Varies(const typed::Kernel& kernel, const typed::Expr& expr) {
-  if (expr.kind == typed::ExprKind::kElement) return true;
-  if (expr.kind == typed::ExprKind::kVar && kernel.vars[expr.id].kind == typed::VarKind::kGrid) return true;
-  return std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return Varies(kernel, *arg); });
+  return typed::Contains(expr, [&](const typed::Expr& node) {
+    return node.kind == typed::ExprKind::kElement ||
+           (node.kind == typed::ExprKind::kVar && kernel.vars[node.id].kind == typed::VarKind::kGrid);
+  });
 }
 
 /// Ragged axes tell their tiles apart by the ranges of other axes, which the grid map does not see.

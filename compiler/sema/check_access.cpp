@@ -254,8 +254,7 @@ Value Elaborator::EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor) {
     // Every worker reads the same integer; other elements are data.
     element->level = IsFloat(param.dtype) || param.mode == typed::TensorMode::kInOut ? Level::kWorker : Level::kGrid;
     element->axes = std::move(access.axes);
-    const bool is_math = param.dtype == DType::kI32 || param.dtype == DType::kU32;
-    return ExprValue(is_math ? MakeConvert(std::move(element), DType::kI64) : std::move(element), expr.span);
+    return ExprValue(MakeConvert(std::move(element), typed::ScalarDType(param.dtype)), expr.span);
   }
   ExprPtr read = MakeNode(ExprKind::kRead, Op::kNone, access.type, {}, expr.span);
   read->id = tensor;

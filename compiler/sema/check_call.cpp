@@ -15,7 +15,6 @@ namespace tkc::sema {
 
 using typed::ExprKind;
 using typed::ExprPtr;
-using typed::Level;
 using typed::Op;
 using typed::Type;
 
@@ -100,7 +99,7 @@ Value Elaborator::CallConversion(const ast::CallExpr& expr, DType dtype) {
         .Help(dtype == DType::kBool ? "compare: `x != 0`" : "its first element is `.start`");
     return Error();
   }
-  const bool is_math = !x.expr->type.is_tile && (dtype == DType::kI32 || dtype == DType::kI64 || dtype == DType::kU32);
+  const bool is_math = !x.expr->type.is_tile && typed::ScalarDType(dtype) == DType::kI64;
   // Scalar integers have no width: `i32(n)` of one changes nothing.
   const auto of_width = [&](ExprPtr scalar) {
     Value value = ExprValue(std::move(scalar), expr.span);

@@ -56,7 +56,7 @@ Value Elaborator::CallAbs(const ast::CallExpr& expr, Value x) {
 
 Value Elaborator::CallCdiv(const ast::CallExpr& expr, std::vector<Value> args) {
   for (const Value& arg : args) {
-    if (arg.IsScalar() && !IsFloat(arg.expr->type.dtype) && arg.expr->type.dtype != DType::kBool) continue;
+    if (arg.IsScalar() && IsInteger(arg.expr->type.dtype)) continue;
     DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, "`cdiv` takes integers");
     report.Label(arg.span, fmt::format("is {}", Describe(arg)));
     if (arg.IsTile() && !IsFloat(arg.expr->type.dtype)) {
@@ -113,7 +113,7 @@ Value Elaborator::CallMinMax(const ast::CallExpr& expr, Op op, std::vector<Value
 Value Elaborator::CallRandom(const ast::CallExpr& expr, std::vector<Value> args, bool uniform) {
   for (size_t i = 0; i < args.size(); ++i) {
     const Type& type = args[i].expr->type;
-    if (type.is_tile == (i == 1) && !IsFloat(type.dtype) && type.dtype != DType::kBool) continue;
+    if (type.is_tile == (i == 1) && IsInteger(type.dtype)) continue;
     const std::string& name = expr.callee.text;
     diagnostics_
         .Error(DiagnosticKind::kTypeMismatch, args[i].span,

@@ -195,7 +195,7 @@ ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_vie
 
 ExprPtr Elaborator::IntegerScalar(Value value, std::string_view what) {
   if (value.IsError()) return nullptr;
-  if (!value.IsScalar() || IsFloat(value.expr->type.dtype) || value.expr->type.dtype == DType::kBool) {
+  if (!value.IsScalar() || !IsInteger(value.expr->type.dtype)) {
     DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, value.span, fmt::format("{} is an integer", what));
     report.Label(value.span, fmt::format("is {}", Describe(value)));
     if (value.kind == Value::Kind::kBlock) report.Help("its first element is `.start`");

@@ -191,9 +191,7 @@ void Elaborator::CheckLaunchScalar(const ast::Param& param, std::optional<DType>
 
 /// What the name stands for in the kernel: integers have no width there.
 Value Elaborator::LaunchScalar(const ast::Param& param, int id, DType dtype) {
-  const bool is_integer = dtype == DType::kI32 || dtype == DType::kU32 || dtype == DType::kI64;
-  ExprPtr scalar =
-      MakeNode(ExprKind::kParam, typed::Op::kNone, Type::Scalar(is_integer ? DType::kI64 : dtype), {}, param.name.span);
+  ExprPtr scalar = MakeNode(ExprKind::kParam, typed::Op::kNone, Type::Scalar(typed::ScalarDType(dtype)), {}, param.name.span);
   scalar->id = id;
   scalar->level = Level::kGrid;
   return ExprValue(std::move(scalar), param.name.span);
@@ -203,13 +201,11 @@ namespace {
 
 /// What of it a launcher can't compute; null if it can.
 const typed::Expr* NotOfLaunch(const typed::Expr& expr) {
-  const bool is_function = expr.kind == ExprKind::kCall && expr.op != typed::Op::kMin && expr.op != typed::Op::kMax &&
-                           expr.op != typed::Op::kCdiv && expr.op != typed::Op::kAbs;
-  if (is_function || expr.type.is_tile || expr.kind == ExprKind::kElement || expr.kind == ExprKind::kReduce) return &expr;
-  for (const ExprPtr& arg : expr.args) {
-    if (const typed::Expr* found = NotOfLaunch(*arg)) return found;
-  }
-  return nullptr;
+  return typed::FindIn(expr, [](const typed::Expr& node) {
+    const bool is_function = node.kind == ExprKind::kCall && node.op != typed::Op::kMin && node.op != typed::Op::kMax &&
+                             node.op != typed::Op::kCdiv && node.op != typed::Op::kAbs;
+    return is_function || node.type.is_tile || node.kind == ExprKind::kElement || node.kind == ExprKind::kReduce;
+  });
 }
 
 }  // namespace

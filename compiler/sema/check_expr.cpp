@@ -15,9 +15,7 @@ namespace tkc::sema {
 
 using typed::ExprKind;
 using typed::ExprPtr;
-using typed::Level;
 using typed::Op;
-using typed::Type;
 
 namespace {
 

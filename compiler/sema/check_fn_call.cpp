@@ -76,8 +76,7 @@ bool Elaborator::MatchFnType(const ast::TypeExpr& type, Value& value, const std:
     return false;
   }
   if (!type.has_dims) {
-    const bool is_integer = *dtype == DType::kI32 || *dtype == DType::kU32 || *dtype == DType::kI64;
-    ExprPtr expr = Coerce(std::move(value), Type::Scalar(is_integer ? DType::kI64 : *dtype), false, what, decl);
+    ExprPtr expr = Coerce(std::move(value), Type::Scalar(typed::ScalarDType(*dtype)), false, what, decl);
     if (!expr) return false;
     const Span span = expr->span;
     value = ExprValue(std::move(expr), span);

@@ -17,8 +17,7 @@ using typed::Type;
 namespace {
 
 bool Multiplies(const typed::Expr& expr) {
-  return expr.kind == ExprKind::kMatMul ||
-         std::any_of(expr.args.begin(), expr.args.end(), [](const ExprPtr& arg) { return Multiplies(*arg); });
+  return typed::Contains(expr, [](const typed::Expr& node) { return node.kind == ExprKind::kMatMul; });
 }
 
 bool Multiplies(const typed::Block& block) {

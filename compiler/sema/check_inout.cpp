@@ -18,7 +18,6 @@ namespace {
 using symbolic::Scalar;
 using typed::Expr;
 using typed::ExprKind;
-using typed::Param;
 using typed::ParamId;
 using typed::Stmt;
 using typed::StmtKind;
@@ -146,8 +145,7 @@ class InOut {
   }
 
   bool IsMade(const Expr& expr) const {
-    return (expr.kind == ExprKind::kVar && made_.count(expr.id) > 0) ||
-           std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return IsMade(*arg); });
+    return typed::Contains(expr, [&](const Expr& node) { return node.kind == ExprKind::kVar && made_.count(node.id) > 0; });
   }
 
   DiagnosticBuilder Report(DiagnosticKind kind, Span span, const char* text) {

@@ -22,9 +22,9 @@ constexpr int64_t kMostInstances = 32;
 constexpr int64_t kMostSlots = 1024;
 
 bool DependsOnData(const typed::Expr& expr, const typed::Kernel& kernel) {
-  if (expr.kind == ExprKind::kElement) return true;
-  if (expr.kind == ExprKind::kVar && kernel.vars[expr.id].kind != VarKind::kLet) return true;
-  return std::any_of(expr.args.begin(), expr.args.end(), [&](const ExprPtr& arg) { return DependsOnData(*arg, kernel); });
+  return typed::Contains(expr, [&](const typed::Expr& node) {
+    return node.kind == ExprKind::kElement || (node.kind == ExprKind::kVar && kernel.vars[node.id].kind != VarKind::kLet);
+  });
 }
 
 const ast::EachStmt* FindEach(const std::vector<ast::StmtPtr>& stmts) {

@@ -2,8 +2,6 @@
 // Written types to typed ones, and their text.
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
 #include "compiler/support/nearest_name.h"
@@ -63,7 +61,7 @@ std::optional<DType> Elaborator::ElementType(const ast::TypeExpr& type) {
 std::optional<Type> Elaborator::DeclaredType(const ast::TypeExpr& type) {
   const std::optional<DType> dtype = ElementType(type);
   if (!dtype) return std::nullopt;
-  if (!type.has_dims) return Type::Scalar(*dtype == DType::kI32 || *dtype == DType::kU32 ? DType::kI64 : *dtype);
+  if (!type.has_dims) return Type::Scalar(typed::ScalarDType(*dtype));
   if (type.dims.size() > 2) {
     diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.span,
                        fmt::format("a tile has rows and columns, this type has {} extents", type.dims.size()));

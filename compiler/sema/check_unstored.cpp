@@ -251,8 +251,9 @@ class StoreWalk {
   bool IsWork(ParamId id) const { return kernel_.params[static_cast<size_t>(id)].kind == typed::ParamKind::kWork; }
 
   bool Reads(const Expr& expr) const {
-    return (expr.kind == typed::ExprKind::kRead && stored_.count(expr.id) > 0 && IsWork(expr.id)) ||
-           std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return Reads(*arg); });
+    return typed::Contains(expr, [&](const Expr& node) {
+      return node.kind == typed::ExprKind::kRead && stored_.count(node.id) > 0 && IsWork(node.id);
+    });
   }
 
   /// Whether statements of the block store to tensors of which that is counted, or read them.

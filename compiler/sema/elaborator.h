@@ -316,7 +316,6 @@ class Elaborator {
   std::map<typed::VarId, typed::ExprPtr> of_instance_;  // what names of integers made of the instance's number stand for
   std::vector<Gate> gates_;
   std::vector<const ast::FnDecl*> inlining_;
-  Span call_site_ = kNoSpan;            // outermost call being inlined
   std::optional<Span> worker_control_;  // condition that only this worker knows, around the statement
   const char* no_receive_ = nullptr;    // why a receive may not stand here
   bool in_worker_ = false;

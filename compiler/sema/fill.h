@@ -36,8 +36,6 @@ struct IntegerRange {
 };
 IntegerRange RangeOf(DType dtype);
 
-inline bool IsInteger(DType dtype) { return !IsFloat(dtype) && dtype != DType::kBool; }
-
 Fill Join(Fill a, Fill b);
 Fill ApplyFill(typed::Op op, Fill x);
 Fill ApplyFill(typed::Op op, Fill a, Fill b);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What requirements of the launch and conditions around a statement say of where elements may be missing (fill_sources.h).
 #include <algorithm>
-#include <utility>
 
 #include "compiler/sema/fill_sources.h"
 #include "compiler/symbolic/least.h"
@@ -37,8 +36,9 @@ std::vector<Scalar> ArgumentsOf(const Scalar& scalar, symbolic::Kind kind) {
 
 /// Whether the value may be another one further below.
 bool FillSources::IsOfMutable(const Expr& expr) const {
-  if (expr.kind == typed::ExprKind::kVar && kernel_.vars[expr.id].kind == typed::VarKind::kMutable) return true;
-  return std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return IsOfMutable(*arg); });
+  return typed::Contains(expr, [&](const Expr& node) {
+    return node.kind == typed::ExprKind::kVar && kernel_.vars[node.id].kind == typed::VarKind::kMutable;
+  });
 }
 
 namespace {

@@ -130,7 +130,7 @@ bool FillSources::CanPrecede(const Scalar& start, const Scalar& bound) {
   const bool is_behind = std::any_of(bottoms.begin(), bottoms.end(), [&](const Scalar& bottom) {
     return OfEachInstance(bottom, [&](const Scalar& own) { return IsAbove(own, bound, 0); });
   });
-  return !is_behind && !IsNotNegative(symbolic::Sub(start, bound));  // ranges in ranges
+  return !is_behind && !IsNonNegative(symbolic::Sub(start, bound));  // ranges in ranges
 }
 
 template <typename Holds>
@@ -286,8 +286,8 @@ Taint FillSources::Forgotten(const Taint& taint, const std::string& name) {
   return forgotten;
 }
 
-bool FillSources::IsNotNegative(const Scalar& scalar) const {
-  return symbolic::IsNotNegativeOf(scalar, [&](const Scalar& atom) { return IsAbove(atom, symbolic::Int(0), 0); });
+bool FillSources::IsNonNegative(const Scalar& scalar) const {
+  return symbolic::IsNonNegativeOf(scalar, [&](const Scalar& atom) { return IsAbove(atom, symbolic::Int(0), 0); });
 }
 
 bool FillSources::IsCount(const Scalar& atom, int depth) const {
@@ -297,12 +297,12 @@ bool FillSources::IsCount(const Scalar& atom, int depth) const {
   if (instance_ != typed::kNone && table_->NameOf(instance_) == atom->name) return true;
   const auto range = ranges_.find(atom->name);
   const auto is_count = [&](const Scalar& other) { return IsCount(other, depth + 1); };
-  return range != ranges_.end() && symbolic::IsNotNegativeOf(range->second.lo, is_count);
+  return range != ranges_.end() && symbolic::IsNonNegativeOf(range->second.lo, is_count);
 }
 
 bool FillSources::IsAtMost(const Scalar& a, const Scalar& b, int depth) const {
   using symbolic::Kind;
-  if (int64_t least = 0; symbolic::IsInt(a, &least) && least <= 0 && IsNotNegative(b)) return true;
+  if (int64_t least = 0; symbolic::IsInt(a, &least) && least <= 0 && IsNonNegative(b)) return true;
   if (const auto difference = symbolic::ConstantDifference(b, a)) return *difference >= 0;
   if (IsAbove(b, a, 0)) return true;
   if (depth > 4) return false;

@@ -181,7 +181,7 @@ class FillSources {
   std::vector<symbolic::Scalar> Extremes(const symbolic::Scalar& scalar, bool greatest) const;
   bool CanExceed(const symbolic::Scalar& start, int64_t extent, const symbolic::Scalar& bound);
   bool CanPrecede(const symbolic::Scalar& start, const symbolic::Scalar& bound);
-  bool IsNotNegative(const symbolic::Scalar& scalar) const;
+  bool IsNonNegative(const symbolic::Scalar& scalar) const;
   /// Whether it is a name of a number that can't be negative: an extent, an ordinal, an index of a range that begins at such.
   bool IsCount(const symbolic::Scalar& atom, int depth = 0) const;
   template <typename Holds>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fill taint of expressions.
 #include <set>
-#include <utility>
 
 #include "compiler/sema/fill_taint.h"
 

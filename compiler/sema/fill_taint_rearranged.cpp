@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "compiler/sema/fill_taint.h"
-#include "compiler/symbolic/evaluate.h"
 
 namespace tkc::sema {
 

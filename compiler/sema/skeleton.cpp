@@ -18,8 +18,7 @@ using typed::StmtKind;
 using TrafficKind = TrafficItem::Kind;
 
 bool MentionsVar(const typed::Expr& expr, typed::VarId var) {
-  return (expr.kind == typed::ExprKind::kVar && expr.id == var) ||
-         std::any_of(expr.args.begin(), expr.args.end(), [&](const typed::ExprPtr& arg) { return MentionsVar(*arg, var); });
+  return typed::Contains(expr, [&](const typed::Expr& node) { return node.kind == typed::ExprKind::kVar && node.id == var; });
 }
 
 /// Whether the variable says which ring is meant.

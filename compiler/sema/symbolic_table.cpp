@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/sema/fold.h"
-
 namespace tkc::sema {
 namespace {
 

@@ -115,6 +115,9 @@ enum class Op : uint8_t {
   kAll,
 };
 
+/// What a scalar of an element type is in a kernel: integers have no width there, but for those that i64 does not hold.
+inline DType ScalarDType(DType dtype) { return dtype == DType::kI32 || dtype == DType::kU32 ? DType::kI64 : dtype; }
+
 inline bool IsComparison(Op op) { return op >= Op::kEq && op <= Op::kGe; }
 
 template <typename T>
@@ -156,6 +159,21 @@ struct Expr {
   std::vector<AxisRange> axes;  // kElement, kRead: one per tensor dimension; the kept ones are the tile's rows, then columns;
                                 // with one kept axis the tile is a column [n, 1]
 };
+
+/// The first node of an expression, itself in front, for which `is` holds, or null. The places of reads are no part of it.
+template <typename F>
+const Expr* FindIn(const Expr& expr, const F& is) {
+  if (is(expr)) return &expr;
+  for (const ExprPtr& arg : expr.args) {
+    if (const Expr* found = arg ? FindIn(*arg, is) : nullptr) return found;
+  }
+  return nullptr;
+}
+
+template <typename F>
+bool Contains(const Expr& expr, const F& is) {
+  return FindIn(expr, is) != nullptr;
+}
 
 enum class StmtKind : uint8_t {
   kLet,         // var = expr, once (also `var` declarations: Var::is_mutable)

@@ -7,7 +7,7 @@
 //       .Note(other_span, "`x` is declared here")     // every other place involved
 //       .Help("write `y`", Edit{span, "y"});          // last, concrete, applicable
 //
-// Style (style.md): lower case, no final period, code in backticks; a label never repeats the headline.
+// Style: lower case, no final period, code in backticks; a label never repeats the headline.
 #pragma once
 
 #include <cstdint>

@@ -33,6 +33,8 @@ inline constexpr const DTypeInfo& Info(DType dtype) { return kDTypes[static_cast
 inline constexpr std::string_view Name(DType dtype) { return Info(dtype).name; }
 inline constexpr int Bytes(DType dtype) { return Info(dtype).bytes; }
 inline constexpr bool IsFloat(DType dtype) { return Info(dtype).is_float; }
+inline constexpr bool IsInteger(DType dtype) { return !IsFloat(dtype) && dtype != DType::kBool; }
+inline constexpr bool IsSignedInteger(DType dtype) { return IsInteger(dtype) && Info(dtype).is_signed; }
 
 /// Floats that carry values; arithmetic on them happens in f32.
 inline constexpr bool IsNarrowFloat(DType dtype) { return IsFloat(dtype) && Bytes(dtype) < 4; }

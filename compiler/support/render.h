@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Diagnostics as text for people (the form of style.md) and as JSON for editors.
+// Diagnostics as text for people and as JSON for editors.
 #pragma once
 
 #include <string>

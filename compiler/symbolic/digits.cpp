@@ -74,7 +74,7 @@ std::optional<Digit> DigitOf(const Scalar& scalar, const std::function<bool(cons
   };
   // A quotient of a quotient is one of the product, and so on: of divisors that are not negative.
   std::optional<Digit> inner = DigitOf(scalar->args[0], is_fixed, is_count);
-  const bool is_positive = IsNotNegative(divisor, is_count);
+  const bool is_positive = IsNonNegative(divisor, is_count);
   if (inner && inner->is_positive && is_positive) {
     if (std::optional<Digit> digit = cut(std::move(*inner))) return digit;
   }

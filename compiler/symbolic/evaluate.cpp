@@ -20,7 +20,7 @@ Scalar Fold(const Scalar& scalar, const Environment& environment) {
     args.push_back(Fold(arg, environment));
     if (!args.back() || args.back()->args.size()) return nullptr;
   }
-  return scalar->kind == Kind::kConvert ? Convert(args[0], scalar->dtype) : Make(scalar->kind, scalar->dtype, std::move(args));
+  return WithArgs(scalar, std::move(args));
 }
 
 }  // namespace
@@ -33,10 +33,10 @@ std::optional<int64_t> Evaluate(const Scalar& scalar, const Environment& environ
 
 namespace {
 
-bool IsNotNegative(const Scalar& scalar, const std::function<bool(const Scalar&)>& is_count, int depth) {
+bool IsNonNegative(const Scalar& scalar, const std::function<bool(const Scalar&)>& is_count, int depth) {
   constexpr int kDeepest = 16;
   if (depth > kDeepest) return false;
-  const auto is = [&](size_t i) { return IsNotNegative(scalar->args[i], is_count, depth + 1); };
+  const auto is = [&](size_t i) { return IsNonNegative(scalar->args[i], is_count, depth + 1); };
   int64_t divisor = 0;
   switch (scalar->kind) {
     case Kind::kInt: return scalar->int_value >= 0;
@@ -56,12 +56,12 @@ bool IsNotNegative(const Scalar& scalar, const std::function<bool(const Scalar&)
 
 }  // namespace
 
-bool IsNotNegative(const Scalar& scalar, const std::function<bool(std::string_view)>& is_count) {
-  return IsNotNegativeOf(scalar, [&](const Scalar& atom) { return atom->kind == Kind::kName && is_count(atom->name); });
+bool IsNonNegative(const Scalar& scalar, const std::function<bool(std::string_view)>& is_count) {
+  return IsNonNegativeOf(scalar, [&](const Scalar& atom) { return atom->kind == Kind::kName && is_count(atom->name); });
 }
 
-bool IsNotNegativeOf(const Scalar& scalar, const std::function<bool(const Scalar&)>& is_count) {
-  return IsNotNegative(scalar, is_count, 0);
+bool IsNonNegativeOf(const Scalar& scalar, const std::function<bool(const Scalar&)>& is_count) {
+  return IsNonNegative(scalar, is_count, 0);
 }
 
 }  // namespace tkc::symbolic

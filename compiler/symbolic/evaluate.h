@@ -17,9 +17,9 @@ using Environment = std::function<std::optional<int64_t>(std::string_view name)>
 std::optional<int64_t> Evaluate(const Scalar& scalar, const Environment& environment);
 
 /// Whether the integer can't be negative, as far as its form shows it, where names are not of which `is_count` says so.
-bool IsNotNegative(const Scalar& scalar, const std::function<bool(std::string_view name)>& is_count);
+bool IsNonNegative(const Scalar& scalar, const std::function<bool(std::string_view name)>& is_count);
 
 /// The same, where `is_count` is asked about elements of tensors, too.
-bool IsNotNegativeOf(const Scalar& scalar, const std::function<bool(const Scalar& atom)>& is_count);
+bool IsNonNegativeOf(const Scalar& scalar, const std::function<bool(const Scalar& atom)>& is_count);
 
 }  // namespace tkc::symbolic

@@ -60,7 +60,7 @@ bool IsSameOperation(const Node& a, const Node& b) {
 
 /// Whether `wide` has more bits and every integer of `narrow`.
 bool HoldsAll(DType wide, DType narrow) {
-  const bool are_integers = !IsFloat(wide) && !IsFloat(narrow) && narrow != DType::kBool;
+  const bool are_integers = !IsFloat(wide) && IsInteger(narrow);
   return are_integers && Bytes(wide) > Bytes(narrow) && (Info(wide).is_signed || !Info(narrow).is_signed);
 }
 

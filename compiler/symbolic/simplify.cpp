@@ -2,12 +2,10 @@
 // Make: every operation is built here, already simplified. Rules must be stable: building a result again gives the same tree,
 // so that text read back is the text that was printed. Integers of dtype kI64 are mathematical; the other integer types and the
 // floats fold only literals (x - x is not 0 for a NaN).
-#include <utility>
 
 #include "compiler/support/floor_div.h"
 #include "compiler/symbolic/node.h"
 #include "compiler/symbolic/polynomial.h"
-#include "compiler/symbolic/round.h"
 #include "compiler/symbolic/scalar.h"
 
 namespace tkc::symbolic {

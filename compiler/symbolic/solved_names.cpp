@@ -42,7 +42,7 @@ void SolvedNames::SolveEqual(const Scalar& requirement) {
   for (const size_t i : {0, 1}) {
     const Scalar name = PutIn(requirement->args[i]), value = PutIn(requirement->args[1 - i]);
     const bool is_solution = IsCount(name) && value->dtype == DType::kI64 && !Mentions(value, name->name);
-    if (is_solution && IsNotNegative(value, is_count_)) return Add(name->name, value);
+    if (is_solution && IsNonNegative(value, is_count_)) return Add(name->name, value);
   }
 }
 

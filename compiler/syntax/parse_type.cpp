@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Types: of elements, tiles and tensors, tuples and their fields, indices.
-#include <fmt/format.h>
-
 #include "compiler/support/dtype.h"
 #include "compiler/syntax/parser_impl.h"
 

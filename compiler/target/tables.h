@@ -2,52 +2,37 @@
 // The tables themselves. Sizes of shared memory: CUDA guide and, for sm_90a, measured on an H200.
 #pragma once
 
-#include "compiler/target/cluster.h"
 #include "compiler/target/target.h"
 
 namespace tkc::targets {
 
 // wgmma: operands from shared memory, the left one also from registers; either way around for 16-bit types only.
 inline constexpr MatrixShape kSm90Matrix[] = {
-    {DType::kBF16, DType::kF32, 64, 16, 8, 256, 4, true, true, true, true},
-    {DType::kF16, DType::kF32, 64, 16, 8, 256, 4, true, true, true, true},
-    {DType::kE4M3, DType::kF32, 64, 32, 8, 256, 4, true, true, true, false},
-    {DType::kE5M2, DType::kF32, 64, 32, 8, 256, 4, true, true, true, false},
-    {DType::kI8, DType::kI32, 64, 32, 16, 256, 4, true, true, true, false},
-    {DType::kU8, DType::kI32, 64, 32, 16, 256, 4, true, true, true, false},
+    {DType::kBF16, 64, 16, 8, 256}, {DType::kF16, 64, 16, 8, 256}, {DType::kE4M3, 64, 32, 8, 256},
+    {DType::kE5M2, 64, 32, 8, 256}, {DType::kI8, 64, 32, 16, 256}, {DType::kU8, 64, 32, 16, 256},
 };
 
 // mma.sync: one warp, operands in registers.
-inline constexpr MatrixShape kSm80Matrix[] = {
-    {DType::kBF16, DType::kF32, 16, 16, 8, 8, 1, true, false, false, false},
-    {DType::kF16, DType::kF32, 16, 16, 8, 8, 1, true, false, false, false},
-    {DType::kI8, DType::kI32, 16, 32, 8, 8, 1, true, false, false, false},
-    {DType::kU8, DType::kI32, 16, 32, 8, 8, 1, true, false, false, false},
-};
-
 inline constexpr MatrixShape kSm89Matrix[] = {
-    {DType::kBF16, DType::kF32, 16, 16, 8, 8, 1, true, false, false, false},
-    {DType::kF16, DType::kF32, 16, 16, 8, 8, 1, true, false, false, false},
-    {DType::kE4M3, DType::kF32, 16, 32, 8, 8, 1, true, false, false, false},
-    {DType::kE5M2, DType::kF32, 16, 32, 8, 8, 1, true, false, false, false},
-    {DType::kI8, DType::kI32, 16, 32, 8, 8, 1, true, false, false, false},
-    {DType::kU8, DType::kI32, 16, 32, 8, 8, 1, true, false, false, false},
+    {DType::kBF16, 16, 16, 8, 8}, {DType::kF16, 16, 16, 8, 8},  {DType::kI8, 16, 32, 8, 8},
+    {DType::kU8, 16, 32, 8, 8},   {DType::kE4M3, 16, 32, 8, 8}, {DType::kE5M2, 16, 32, 8, 8},
 };
+inline constexpr std::span<const MatrixShape> kSm80Matrix = std::span(kSm89Matrix).first(4);
 
 // MFMA: one wave of 64 lanes.
 inline constexpr MatrixShape kGfx942Matrix[] = {
-    {DType::kBF16, DType::kF32, 16, 16, 16, 16, 1, true, false, false, false},
-    {DType::kF16, DType::kF32, 16, 16, 16, 16, 1, true, false, false, false},
-    {DType::kI8, DType::kI32, 16, 32, 16, 16, 1, true, false, false, false},
+    {DType::kBF16, 16, 16, 16, 16},
+    {DType::kF16, 16, 16, 16, 16},
+    {DType::kI8, 16, 32, 16, 16},
 };
 
 inline constexpr MatrixShape kGfx950Matrix[] = {
-    {DType::kBF16, DType::kF32, 16, 32, 16, 16, 1, true, false, false, false},
-    {DType::kF16, DType::kF32, 16, 32, 16, 16, 1, true, false, false, false},
-    {DType::kI8, DType::kI32, 16, 64, 16, 16, 1, true, false, false, false},
+    {DType::kBF16, 16, 32, 16, 16},
+    {DType::kF16, 16, 32, 16, 16},
+    {DType::kI8, 16, 64, 16, 16},
 };
 
-// Shared memory of CDNA, by instruction (hardware.md C2: AMD's documents, HipKittens' counters, Triton; not measured here).
+// Shared memory of CDNA, by instruction (AMD's documents, HipKittens' counters, Triton; not measured here).
 inline constexpr layout::BankRule kGfx942Banks[] = {
     {layout::WaveAccess::kLoad, 4, 32, {1, 2, 4, 8, 16}}, {layout::WaveAccess::kLoad, 8, 32, {1, 2, 4, 8}},
     {layout::WaveAccess::kLoad, 16, 32, {1, 2, 20}},      {layout::WaveAccess::kStore, 4, 32, {1, 2, 4, 8, 16}},
@@ -77,12 +62,10 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .has_grid_dependency = true,
                                   .has_tensor_copy = true,
                                   .has_matrix_group = true,
-                                  .has_register_moves = true,
                                   .has_clusters = true,
                                   .has_async_copy = true,
                                   .has_matrix_load = true,
                                   .has_matrix_store = true,
-                                  .max_cluster = kMostBlocksOfCluster,
                                   .matrix_shapes = kSm90Matrix};
 
 /// What sm_80 and those that are programmed like it have in common: warps multiply, and whoever computes copies, too.
@@ -129,7 +112,6 @@ inline constexpr Target kSm120 = LikeAmpere({.name = "sm_120",
                                              .has_tensor_copy = true,
                                              .has_clusters = true,
                                              .has_matrix_store = true,
-                                             .max_cluster = kMostBlocksOfCluster,
                                              .matrix_shapes = kSm89Matrix});
 
 // Its matrix unit (tcgen05, tensor memory) has no table yet.
@@ -140,12 +122,10 @@ inline constexpr Target kSm100a = {.name = "sm_100a",
                                    .registers = {},
                                    .has_grid_dependency = true,
                                    .has_tensor_copy = true,
-                                   .has_register_moves = true,
                                    .has_clusters = true,
                                    .has_async_copy = true,
                                    .has_matrix_load = true,
                                    .has_matrix_store = true,
-                                   .max_cluster = kMostBlocksOfCluster,
                                    .matrix_shapes = {}};
 
 /// What the CDNA generations have in common: waves of 64 lanes, chiplets, copies that are counted.

@@ -13,15 +13,11 @@
 
 namespace tkc {
 
-/// One matrix instruction: [m, k] @ [k, n] of `operand`, summed in `sum`. n is any multiple of n_step up to n_max.
+/// One matrix instruction: [m, k] @ [k, n] of `operand`. n is any multiple of n_step up to n_max.
 struct MatrixShape {
-  DType operand, sum;
+  DType operand;
   int m, k;
   int n_step, n_max;
-  int warps;            // that issue it together
-  bool a_in_registers;  // the left operand may be a register fragment
-  bool a_in_shared, b_in_shared;
-  bool transposes_shared;  // shared operands may lie either way around
 };
 
 /// `setmaxnreg`: warpgroups trade registers inside the pool the block was launched with,
@@ -30,8 +26,10 @@ struct RegisterRule {
   int file = 65536;  // 32-bit registers of a multiprocessor
   int most_per_thread = 255;
   int unit = 8;                // counts are multiples
-  int least = 24, most = 256;  // of a request; 0: there is no such instruction
+  int least = 24, most = 256;  // of a request
 
+  /// Whether there is such an instruction.
+  bool Moves() const { return most > 0; }
   /// Registers per thread that a block of `threads` is launched with, under __launch_bounds__(threads, 1).
   int AtEntry(int threads) const;
   /// The most that the requests of all warpgroups may add up to.
@@ -64,20 +62,20 @@ struct Target {
   int chiplets = 1;                // groups of multiprocessors with a cache each, to which blocks go in turn
   int copy_bytes = 16;             // that one asynchronous copy instruction of a thread moves
   std::string_view runtime_header = "tk/sm90.h";
-  bool has_tensor_copy = false;     // TMA
-  bool has_matrix_group = false;    // wgmma
-  bool has_register_moves = false;  // setmaxnreg
+  bool has_tensor_copy = false;   // TMA
+  bool has_matrix_group = false;  // wgmma
   bool has_clusters = false;
   bool has_async_copy = false;    // cp.async, buffer loads to shared memory
   bool has_matrix_load = false;   // ldmatrix
   bool has_matrix_store = false;  // stmatrix
-  int max_cluster = 1;            // blocks, portably
   int64_t copy_box_extent = 256;  // elements of a box along one dimension
   int64_t copy_granule = 16;      // bytes: base, outer strides and inner box are multiples
   int copy_rank = 5;
   std::span<const MatrixShape> matrix_shapes;
   std::span<const layout::BankRule> bank_rules = {};  // of waves of 64 lanes
 
+  /// Whether blocks of a cluster work together there: not where whoever computes copies, too.
+  bool UsesClusters() const { return has_clusters && !folds_copies; }
   /// Bytes of shared memory that the hardware takes of each block beside its own: what the largest one leaves.
   int64_t TakenOfEach() const { return shared_memory_per_processor - shared_memory_per_block; }
   /// Bytes of shared memory that a block may use where `blocks` of them are on a multiprocessor.
@@ -93,7 +91,7 @@ struct Target {
   std::vector<std::string> CompilerOptions() const;
 };
 
-/// All targets of design.md, implemented or not, in the order of --list-targets.
+/// All targets, implemented or not, in the order of --list-targets.
 std::span<const Target> Targets();
 
 /// Null if there is none of that name.

@@ -21,7 +21,6 @@ struct operation {
     uint32_t group = 0;
     bool same_block = true;
     access_id read = 0, write = 0;
-    bool write_atomic = false;
 };
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which thread of a warpgroup holds which element of a matrix instruction's operands (hardware.md B3, B4).
+// Which thread of a warpgroup holds which element of a matrix instruction's operands.
 #pragma once
 
 namespace tk::sim {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ldmatrix and stmatrix: rows of 16 bytes in memory, fragments in registers (hardware.md B4). movmatrix: fragments alone.
+// ldmatrix and stmatrix: rows of 16 bytes in memory, fragments in registers. movmatrix: fragments alone.
 #include <cstring>
 
 #include "runtime/sim/fragment.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the elements of a copy engine's box lie, row by row of its innermost dimension (hardware.md A, B2): a row is
+// Where the elements of a copy engine's box lie, row by row of its innermost dimension: a row is
 // `pitch` bytes of shared memory, before swizzling, and the elements begin .. end - 1 of it exist in the tensor.
 #pragma once
 

@@ -88,7 +88,10 @@ TK_KERNEL(128) narrow(tk::tensor<f16, 2> x, tk::tensor<f16, 2> y) {
     TK_UNROLL
     for (int k = 0; k < 32; k += 16) {
         group::mma_fence(acc);
-        group::mma_if(k > 0, acc, tk::transposed(tk::rows<16>(shared.a64, k)), tk::rows<16>(shared.b32, k));
+        const auto a = tk::transposed(tk::rows<16>(shared.a64, k));
+        const auto b = tk::rows<16>(shared.b32, k);
+        if (k > 0) group::mma(acc, a, b);
+        else group::mma_zero(acc, a, b);
         group::mma_commit();
         group::mma_wait<0>(acc);
     }

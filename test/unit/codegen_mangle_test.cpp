@@ -41,7 +41,7 @@ TEST(Mangle, EntriesLeaveTheLibraryAlone) {
   EXPECT_EQ(Mangle("exp"), "exp");
 }
 
-TEST(Mangle, IsInjectiveAndReversible) {
+TEST(Mangle, IsInjective) {
   // All words of up to five letters over an alphabet that meets every rule, and hostile ones.
   std::vector<std::string> names = {"int", "int_",   "int__",  "nint_", "nint_u_", "_int", "I",  "I_",
                                     "not", "not_eq", "_ot_eq", "n",     "n_",      "tk",   "tk_"};
@@ -61,7 +61,6 @@ TEST(Mangle, IsInjectiveAndReversible) {
   for (const std::string& name : names) {
     const std::string mangled = Mangle(name);
     EXPECT_TRUE(seen.insert(mangled).second) << name << " and another name are both " << mangled;
-    EXPECT_EQ(Demangle(mangled), name);
     EXPECT_EQ(mangled.find("__"), std::string::npos) << mangled;
     EXPECT_FALSE(IsReserved(mangled)) << mangled;
   }

@@ -52,7 +52,7 @@ TEST(SharedMoves, EveryInstructionCostsWhatTheAlgebraSays) {
             if (registers == kMatrixFragment && dtype == DType::kF32 && swizzle >= 64 && !transposed)
               continue;  // turned about: below
             const ir::Buffer tile = Tile(dtype, 128, 128, swizzle);
-            const bool matrices = layout::IsMatrixFragment(registers, dtype);
+            const bool matrices = registers == kMatrixFragment && Bytes(dtype) == 2;
             const layout::AccessKind kind = matrices
                                                 ? (is_store ? layout::AccessKind::kStoreMatrix : layout::AccessKind::kLoadMatrix)
                                                 : (is_store ? layout::AccessKind::kStore : layout::AccessKind::kLoad);

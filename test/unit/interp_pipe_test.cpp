@@ -14,7 +14,7 @@ using Reals = std::vector<double>;
 
 const Type kColumn = Type::Tile(DType::kF32, 2, 1);
 
-/// The product of design.md: load sends (A[m, k], B[k, n]); compute[W] accumulates its rows.
+/// A product: load sends (A[m, k], B[k, n]); compute[W] accumulates its rows.
 struct Gemm : KernelBuilder {
   DimId m_dim = AddDim("M"), n_dim = AddDim("N"), k_dim = AddDim("K");
   ParamId a = AddTensor("A", DType::kBF16, {m_dim, k_dim}), b = AddTensor("B", DType::kBF16, {k_dim, n_dim});

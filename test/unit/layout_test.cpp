@@ -13,7 +13,7 @@
 namespace tkc::layout {
 namespace {
 
-TEST(BitMatrix, InverseUndoes) {
+TEST(BitMatrix, RankCountsTheImage) {
   std::mt19937_64 random(3);
   int invertible = 0;
   for (int n = 0; n < 2000; ++n) {
@@ -24,21 +24,13 @@ TEST(BitMatrix, InverseUndoes) {
     std::set<uint64_t> image;
     for (uint64_t x = 0; x < uint64_t{1} << bits; ++x) image.insert(matrix.Apply(x));
     ASSERT_EQ(image.size(), uint64_t{1} << matrix.Rank());
-    const auto inverse = matrix.Inverse();
-    ASSERT_EQ(inverse.has_value(), matrix.Rank() == bits);
-    if (!inverse) continue;
-    ++invertible;
-    ASSERT_EQ(inverse->After(matrix), BitMatrix::Identity(bits));
-    ASSERT_EQ(matrix.After(*inverse), BitMatrix::Identity(bits));
+    invertible += matrix.Rank() == bits;
   }
   EXPECT_GT(invertible, 300);
 }
 
 TEST(SharedTile, SwizzleIsItsOwnInverse) {
-  for (const int bytes : {0, 32, 64, 128}) {
-    EXPECT_EQ(SwizzleMap(bytes, 12).After(SwizzleMap(bytes, 12)), BitMatrix::Identity(12));
-    EXPECT_EQ(*SwizzleMap(bytes, 12).Inverse(), SwizzleMap(bytes, 12));
-  }
+  for (const int bytes : {32, 64, 128}) EXPECT_EQ(SwizzleMap(bytes, 12).After(SwizzleMap(bytes, 12)), SwizzleMap(0, 12));
 }
 
 TEST(SharedTile, OffsetsAreABijection) {
@@ -87,10 +79,9 @@ TEST(RegisterMap, IsTheFormulaOfTheRuntime) {
       }
     }
   }
-  // A matrix unit's fragment holds every element once, so the map can be undone: which thread has element (r, c).
-  const auto where = RegisterMap(kMatrixFragment).Inverse();
-  ASSERT_TRUE(where);
-  EXPECT_EQ(where->Apply(3 + 8 * 9), 1u + 2 * 1 + 4 * (4 * 1 + 1));  // row 9, column 3: element 1, half 1, lane 5
+  // A matrix unit's fragment holds every element once: row 9, column 3 is element 1, half 1 of lane 5.
+  EXPECT_EQ(RegisterMap(kMatrixFragment).Rank(), RegisterMap(kMatrixFragment).Outputs());
+  EXPECT_EQ(RegisterMap(kMatrixFragment).Apply(1 + 2 * 1 + 4 * (4 * 1 + 1)), 3u + 8 * 9);
 }
 
 /// Rows of the table of measurements: cycles of one instruction.
@@ -134,8 +125,6 @@ TEST(Conflicts, WhatWasMeasuredOfFragments) {
     EXPECT_EQ(cost.cycles, 4);
   }
   EXPECT_EQ(Conflicts(kMatrixFragment, {DType::kBF16, 64, 64, 0}, {AccessKind::kStoreMatrix}).degree, 8);
-  EXPECT_TRUE(IsMatrixFragment(kMatrixFragment, DType::kF16));
-  EXPECT_FALSE(IsMatrixFragment(kMatrixFragment, DType::kF32));
 }
 
 TEST(Conflicts, AlgebraAgreesWithEnumeration) {
@@ -178,7 +167,7 @@ TEST(RowLayout, LongRowsAndLongColumnsShareTheLanes) {
   for (const auto& tiles : {both, other_way}) {
     const RegisterLayout layout = ChooseRowLayout({tiles, 2});
     for (size_t i = 0; i < 2; ++i) {
-      EXPECT_TRUE(layout.Holds(tiles[i].rows, tiles[i].cols));
+      EXPECT_TRUE((layout.HoldsRows(tiles[i].rows) && layout.HoldsCols(tiles[i].cols)));
       EXPECT_LE(layout.PerThread(tiles[i].rows, tiles[i].cols), 256);
     }
   }
@@ -202,7 +191,7 @@ TEST(RowLayout, RowsOverLanesThenWarpsThenColumns) {
   EXPECT_EQ(choose({{64, 64, DType::kBF16, true, true}}), (RegisterLayout{4, 8, 1, 8, 4, 1}));
   EXPECT_EQ(choose({{64, 64, DType::kF32, true, true}}), (RegisterLayout{2, 4, 1, 16, 4, 1}));
   for (const RegisterLayout& layout : {choose({{4, 96, DType::kF32, true}}), choose({{1, 768, DType::kBF16, true}, {8, 1}})}) {
-    EXPECT_TRUE(layout.Holds(4, 96) || layout.Holds(1, 768));
+    EXPECT_TRUE((layout.HoldsRows(4) && layout.HoldsCols(96)) || (layout.HoldsRows(1) && layout.HoldsCols(768)));
   }
 }
 
@@ -234,7 +223,7 @@ TEST(ChooseSwizzle, WidestThatIsNearlyFull) {
 
 /// Every element of every tile has a thread, and threads that share one are exact copies.
 void ExpectCovers(const RegisterLayout& layout, int64_t rows, int64_t cols) {
-  ASSERT_TRUE(layout.Holds(rows, cols)) << rows << " x " << cols;
+  ASSERT_TRUE((layout.HoldsRows(rows) && layout.HoldsCols(cols))) << rows << " x " << cols;
   ASSERT_LE(layout.lanes * layout.lane_rows, 32);
   std::set<std::pair<int64_t, int64_t>> held;
   const int64_t down = rows == 1 ? 1 : rows / layout.RowsPerBlock(), across = cols == 1 ? 1 : cols / layout.ColsPerBlock();

@@ -27,7 +27,7 @@ TEST(WaveBanks, GroupsCoverAllLanes) {
   }
 }
 
-/// The groups as they were seen (hardware.md C2), written out.
+/// The groups as they were seen, written out.
 TEST(WaveBanks, GroupsOfSixteenBytes) {
   const auto together = [](const char* name, int lane) {
     for (const BankRule& rule : FindTarget(name)->bank_rules) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Products of the tensor core: both majors, all swizzles, both types, A from registers, signs, groups in flight; whole
-// numbers against integer sums, random values against the sum that hardware.md describes.
+// numbers against integer sums, random values against the simulator's sum.
 #include <algorithm>
 #include <cmath>
 

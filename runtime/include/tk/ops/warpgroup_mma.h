@@ -163,11 +163,6 @@ template <int R, int C, class A, class B>
 TK_DEVICE void mma_zero(register_tile<float, R, C, mma_layout>& acc, const A& a, const B& b) {
     detail::multiply<1>(acc, detail::operand(a), detail::operand(b), false);
 }
-/// acc += a @ b if `accumulate`, else acc = a @ b.
-template <int R, int C, class A, class B>
-TK_DEVICE void mma_if(bool accumulate, register_tile<float, R, C, mma_layout>& acc, const A& a, const B& b) {
-    detail::multiply<1>(acc, detail::operand(a), detail::operand(b), accumulate);
-}
 
 /// Closes a group of products.
 TK_DEVICE void mma_commit() { sm90::wgmma_commit_group(); }

@@ -91,13 +91,6 @@ template <class T>
     requires is_half<T>
 TK_HOST_DEVICE uint32_t pack(T low, T high) { return uint32_t(low.bits) | uint32_t(high.bits) << 16; }
 
-template <class T>
-    requires is_half<T>
-TK_HOST_DEVICE void unpack(uint32_t pair, T& low, T& high) {
-    low.bits = uint16_t(pair);
-    high.bits = uint16_t(pair >> 16);
-}
-
 /// Two neighbours of an array as their pair. Read and written whole, a tile of 16-bit values stays in 32-bit registers.
 template <class T>
     requires is_half<T>

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/make_op.h"
+
+#include <utility>
+
+namespace tkc::passes {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Region;
+using ir::Scalar;
+using ir::ValueId;
+
+Op MakeOp(OpCode code, const std::string& symbol, const std::string& slot, int64_t number, Span span) {
+  Op op{code};
+  op.symbol = symbol;
+  op.slot = slot;
+  op.number = number;
+  op.span = span;
+  return op;
+}
+
+Op Explain(const std::string& text, Span span) { return MakeOp(OpCode::kComment, text, "", 0, span); }
+
+Op Let(const std::string& name, Scalar value, Span span) {
+  Op let = MakeOp(OpCode::kLet, name, "", 0, span);
+  let.scalars = {std::move(value)};
+  return let;
+}
+
+Op If(Scalar condition, Region then, Region otherwise, Span span) {
+  Op branch = MakeOp(OpCode::kIf, "", "", 0, span);
+  branch.scalars = {std::move(condition)};
+  branch.regions.push_back(std::move(then));
+  branch.regions.push_back(std::move(otherwise));
+  return branch;
+}
+
+Op If(symbolic::Kind compare, Scalar a, Scalar b, Region then, Span span) {
+  return If(symbolic::Make(compare, DType::kBool, {std::move(a), std::move(b)}), std::move(then), {}, span);
+}
+
+Op IfAny(const Scalar& lo, const Scalar& hi, Region then, Span span) {
+  // A number is written on the right.
+  return symbolic::IsInt(lo) ? If(symbolic::Kind::kGt, hi, lo, std::move(then), span)
+                             : If(symbolic::Kind::kLt, lo, hi, std::move(then), span);
+}
+
+Op Unroll(const std::string& counter, int64_t times, Region body, Span span) {
+  Op loop = MakeOp(OpCode::kUnroll, counter, "", times, span);
+  loop.regions.push_back(std::move(body));
+  return loop;
+}
+
+ValueId ConvertTo(ir::Kernel& kernel, ValueId value, DType dtype, const std::string& name, Span span, Region& out) {
+  ir::Type type = kernel.values[value].type;
+  if (type.dtype == dtype) return value;
+  type.dtype = dtype;
+  Op convert{OpCode::kConvert, {kernel.AddValue(name, type)}, {value}};
+  convert.span = span;
+  out.push_back(std::move(convert));
+  return out.back().results[0];
+}
+
+}  // namespace tkc::passes

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Which operations read a slot that has been received: by way of the views of it.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+namespace tkc::passes {
+
+/// Of each view of a slot, the received value that it shows.
+using SlotOfView = std::map<ir::ValueId, ir::ValueId>;
+SlotOfView SlotsOfViews(const ir::Region& region);
+
+/// Whether an operation, or one inside of it, reads one of these slots.
+bool UsesSlot(const ir::Op& op, const std::vector<ir::ValueId>& slots, const SlotOfView& slot_of);
+
+/// The last operation of the region that does, or `receive`.
+size_t LastUse(const ir::Region& region, size_t receive, const std::vector<ir::ValueId>& slots, const SlotOfView& slot_of);
+
+}  // namespace tkc::passes
