@@ -216,7 +216,9 @@ void Checker::CopyDiagnostic(const Diagnostic& diagnostic, const Variant* only) 
   for (const DiagnosticNote& note : diagnostic.notes) report.Note(note.span, note.text);
   if (only != nullptr && only->schedule != nullptr)
     report.Note(only->schedule->name.span,
-                fmt::format("in schedule set `{}`{}", only->schedule->name.text, ValuesOf(*only->schedule, options_)));
+                fmt::format("in schedule set `{}`{}{}", only->schedule->name.text,
+                            only->schedule->kernels.size() > 1 ? fmt::format(" of `{}`", only->kernel->name.text) : "",
+                            ValuesOf(*only->schedule, options_)));
   if (only != nullptr && only->schedule == nullptr && HasSets(*only->kernel)) report.Note(std::string(kInDefaults));
   if (only != nullptr && only->instance != nullptr) report.Note(only->instance->span, "in this instance");
   for (const DiagnosticHelp& help : diagnostic.helps) report.Help(help.text, help.edits);

@@ -71,6 +71,8 @@ void Parser::ErrorExpectedItems(const ast::ScheduleDecl& decl) {
     error.Help("to compare write `==`", Edit{Here(), "=="});
   } else if (At(TokenKind::kIf)) {
     error.Help("write `when`", Edit{Here(), "when"});
+  } else if (decl.targets.empty() && !decl.condition && (At(TokenKind::kAnd) || Peek(1).kind == TokenKind::kLeftBrace)) {
+    error.Help("between kernels stands `,`: `of a, b`");
   } else {
     SuggestWord(error, {"for", "when"});
   }
