@@ -255,6 +255,7 @@ class Machine {
     int dealt = 0;                                       // Dealt, where threads do it piece by piece
     bool ByEngine() const { return is_async && dealt == 0; }
   };
+  static bool IsApart(const Record& record, int place, const Use& use, int warp);
   bool AccessView(Context& c, const Use& use);
   bool AccessShared(Context& c, int place, const Use& use);
   bool IsBehind(const Context& c, int place, const Use& use, const Record& record);

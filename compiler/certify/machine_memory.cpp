@@ -86,9 +86,9 @@ bool Machine::AccessView(Context& c, const Use& use) {
 }
 
 /// Threads that copy one tile together write pieces of their own; which, is another question for another copy.
-static bool IsApart(const Record& record, int place, const Rect& rect, bool is_async, int dealt, int warp) {
-  return dealt != 0 && record.dealt == dealt && record.place == place && record.is_async == is_async && record.warp != warp &&
-         record.rect == rect;
+bool Machine::IsApart(const Record& record, int place, const Use& use, int warp) {
+  return use.dealt != 0 && record.dealt == use.dealt && record.place == place && record.is_async == use.is_async &&
+         record.warp != warp && record.rect == use.access.rect;
 }
 
 /// Whether each warp that takes part knows the record's access to be complete, and through a fence if the engine comes next.
@@ -97,7 +97,7 @@ bool Machine::IsBehind(const Context& c, int place, const Use& use, const Record
   const std::string& buffer = BufferOf(place).name;
   const std::string& other = program_.agents[static_cast<size_t>(record.agent)].name;
   for (const Share& share : use.shares) {
-    if (IsApart(record, place, use.access.rect, use.is_async, use.dealt, share.warp)) continue;
+    if (IsApart(record, place, use, share.warp)) continue;
     if (!knowledge.Knows(share.warp, record.event)) {
       const std::string who = record.agent != c.number ? fmt::format("`{}`", other)
                               : record.is_async        ? fmt::format("an earlier operation of `{}`", other)
@@ -144,7 +144,7 @@ void Machine::DropSuperseded(State& state, int place, const Use& use) const {
     if (use.writes && use.dealt == 0) return true;
     const auto is_its_warp = [&](const Share& share) { return share.warp == record.warp; };
     const bool is_own = std::any_of(use.shares.begin(), use.shares.end(), is_its_warp);
-    if (use.writes) return is_own || !IsApart(record, place, use.access.rect, use.is_async, use.dealt, use.shares[0].warp);
+    if (use.writes) return is_own || !IsApart(record, place, use, use.shares[0].warp);
     return is_own && !record.writes && record.is_async == use.is_async && state.knowledge.Knows(record.warp, record.event);
   };
   std::erase_if(state.records.Of(place), [&](const Record& record) {
