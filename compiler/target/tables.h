@@ -12,7 +12,7 @@ inline constexpr MatrixShape kSm90Matrix[] = {
     {DType::kE5M2, 64, 32, 8, 256}, {DType::kI8, 64, 32, 16, 256}, {DType::kU8, 64, 32, 16, 256},
 };
 
-// mma.sync: one warp, operands in registers.
+// mma.sync: one warp, operands in registers. The first four are those of sm_80; products of fp8 came with sm_89.
 inline constexpr MatrixShape kSm89Matrix[] = {
     {DType::kBF16, 16, 16, 8, 8}, {DType::kF16, 16, 16, 8, 8},  {DType::kI8, 16, 32, 8, 8},
     {DType::kU8, 16, 32, 8, 8},   {DType::kE4M3, 16, 32, 8, 8}, {DType::kE5M2, 16, 32, 8, 8},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which thread of a warpgroup holds which element of a matrix instruction's operands.
+// Which thread of a warpgroup holds which element of a matrix instruction's operands (PTX ISA: register fragments of mma and wgmma).
 #pragma once
 
 namespace tk::sim {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The 64-bit descriptor of a wgmma operand in shared memory, and the address of each 16-byte chunk (eight 16-bit
-// elements) that it names. Offsets are added to the start, then the sum is swizzled.
+// elements) that it names (PTX ISA: matrix descriptor). Offsets are added to the start, then the sum is swizzled.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The permutation of 16-byte chunks that the copy engine and the tensor core apply to shared memory: an XOR on bits
-// of the absolute address. 128 bytes: bits 4-6 ^= bits 7-9; 64: 4-5 ^= 7-8; 32: 4 ^= 7.
+// of the absolute address. 128 bytes: bits 4-6 ^= bits 7-9; 64: 4-5 ^= 7-8; 32: 4 ^= 7 (PTX ISA: swizzling
+// modes of tensor copies).
 #pragma once
 
 #include <cstdint>

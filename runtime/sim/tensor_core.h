@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tensor core's arithmetic for 16-bit operands, bit for bit: the 16 products and the accumulator
+// The tensor core's arithmetic for 16-bit operands, bit for bit as an H200 has it (test/conformance): the 16 products and the accumulator
 // are truncated towards zero to multiples of 2^(emax - 25), summed exactly, and the sum is truncated towards zero to
 // f32. emax is the largest exponent of the addends; a product's is the sum of its factors' exponents, so that its
 // significand lies in [1, 4). Subnormals count as they are, with the smallest normal exponent.
