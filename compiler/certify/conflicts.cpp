@@ -110,7 +110,7 @@ void Collector::Visit(const Op& op) {
     case OpCode::kMma: return Operands(op);
     case OpCode::kReduce:
     case OpCode::kCumsum: return Scratch(op);
-    case OpCode::kSplitPublish: return Fragments(op, true);
+    case OpCode::kSplitSend: return Fragments(op, true);
     case OpCode::kSplitCollect: return Fragments(op, false);
     default: return;
   }

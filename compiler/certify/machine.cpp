@@ -226,7 +226,7 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kWaitStores: WaitStores(c); return Outcome::kRan;
     case OpCode::kReduce:
     case OpCode::kCumsum: return ran(Touch(c) && Reduce(c));
-    case OpCode::kSplitPublish: return ran(Touch(c) && Publish(c));
+    case OpCode::kSplitSend: return ran(Touch(c) && SendShares(c));
     case OpCode::kSplitCollect: return ran(Touch(c) && Collect(c));
     default: return ran(Touch(c));
   }

@@ -242,6 +242,7 @@ class Machine {
   bool StoreCluster(Context& c);
   void HandOnIssue(Context& c, int element, const ShareList& shares) const;
   bool Bring(Context& c, int64_t blocks, int64_t bytes, const ShareList& shares, const char* what);
+  bool BringTo(Context& c, int block, int place, const Access& access, int64_t bytes, const ShareList& shares, const char* what);
   Outcome NamedBarrier(Context& c);
   bool SyncGroup(Context& c);
 
@@ -274,7 +275,7 @@ class Machine {
   /// Tiles over which this one lies hold nothing any more.
   void Overwrite(State& state, int place) const;
   bool Reduce(Context& c);
-  bool Publish(Context& c);
+  bool SendShares(Context& c);
   bool Collect(Context& c);
 
   // machine_queues.cpp

@@ -51,28 +51,48 @@ void Machine::HandOnIssue(Context& c, int element, const ShareList& shares) cons
   }
 }
 
+/// Of what each other block finishes, this one's part: they lie side by side in its buffer, in the order of those they come from.
+bool Machine::SendShares(Context& c) {
+  const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
+  const int own = c.agent.block;
+  const int64_t cols = buffer.cols / (program_.blocks - 1);
+  for (int block = 0; block < program_.blocks; ++block) {
+    if (block == own) continue;
+    const int64_t begin = (own > block ? own - 1 : own) * cols;
+    const Access part{-1, {0, buffer.rows, begin, begin + cols}};
+    const int64_t bytes = buffer.rows * cols * tkc::Bytes(buffer.dtype);
+    if (!BringTo(c, block, PlaceOf(c, block, c.step.buffer, 0), part, bytes, Shares(c), "sends what completes")) return false;
+  }
+  return true;
+}
+
 /// Bytes for the view's place in each of these blocks, and for its barrier there.
 bool Machine::Bring(Context& c, int64_t blocks, int64_t bytes, const ShareList& shares, const char* what) {
   const int own = c.self.roots[static_cast<size_t>(c.step.accesses[0].root)];
+  const Place& place = places_[static_cast<size_t>(own)];
+  const auto base = [&](int block) {
+    return place_base_[static_cast<size_t>(block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)];
+  };
   for (int block = 0; block < program_.blocks; ++block) {
     if ((blocks >> block & 1) == 0) continue;
-    const int element = ElementOfStep(c, block);
-    for (const Share& share : shares) {
-      if (!MayArrive(c, element, share.warp, what)) return false;
-    }
-    const Place& place = places_[static_cast<size_t>(own)];
-    const int there =
-        place_base_[static_cast<size_t>(block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)] +
-        (own - place_base_[static_cast<size_t>(place.block) * kernel_.buffers.size() + static_cast<size_t>(place.buffer)]);
-    std::vector<std::pair<int, int>> events;
-    if (!AccessShared(c, there, {c.step.accesses[0], true, true, shares, &events})) return false;
-    HandOnIssue(c, element, shares);
-    for (const auto& [warp, event] : events) c.state.knowledge.Learn(Arriving(element), event);
-    c.state.barriers[static_cast<size_t>(element)].issued += bytes;
-    CompleteIfDone(c, element);
-    if (finding) return false;
+    if (!BringTo(c, block, base(block) + own - base(place.block), c.step.accesses[0], bytes, shares, what)) return false;
   }
   return true;
+}
+
+bool Machine::BringTo(Context& c, int block, int place, const Access& access, int64_t bytes, const ShareList& shares,
+                      const char* what) {
+  const int element = ElementOfStep(c, block);
+  for (const Share& share : shares) {
+    if (!MayArrive(c, element, share.warp, what)) return false;
+  }
+  std::vector<std::pair<int, int>> events;
+  if (!AccessShared(c, place, {access, true, true, shares, &events})) return false;
+  HandOnIssue(c, element, shares);
+  for (const auto& [warp, event] : events) c.state.knowledge.Learn(Arriving(element), event);
+  c.state.barriers[static_cast<size_t>(element)].issued += bytes;
+  CompleteIfDone(c, element);
+  return !finding;
 }
 
 }  // namespace tkc::certify

@@ -185,27 +185,11 @@ bool Machine::Reduce(Context& c) {
          AccessShared(c, place, {{-1, whole}, false, false, Shares(c)});
 }
 
-bool Machine::Publish(Context& c) {
-  const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
-  const int place = PlaceOf(c, c.agent.block, c.step.buffer, 0);
-  if (!AccessShared(c, place, {{-1, {0, buffer.rows, 0, buffer.cols}}, true, false, Shares(c)})) return false;
-  for (const Share& share : Shares(c)) {
-    for (int block = 0; block < program_.blocks; ++block) {
-      if (!Arrive(c, ElementOfStep(c, block), share, share.warps, "publishes")) return false;
-    }
-  }
-  return true;
-}
-
-/// Reads the buffers of all other blocks.
+/// Reads what the other blocks have sent.
 bool Machine::Collect(Context& c) {
   const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
-  for (int block = 0; block < program_.blocks; ++block) {
-    if (block == c.agent.block) continue;
-    if (!AccessShared(c, PlaceOf(c, block, c.step.buffer, 0), {{-1, {0, buffer.rows, 0, buffer.cols}}, false, false, Shares(c)}))
-      return false;
-  }
-  return true;
+  return AccessShared(c, PlaceOf(c, c.agent.block, c.step.buffer, 0),
+                      {{-1, {0, buffer.rows, 0, buffer.cols}}, false, false, Shares(c)});
 }
 
 }  // namespace tkc::certify

@@ -158,9 +158,9 @@ void Places::Fill(const Op& op, Step& step) {
       if (!op.scalars.empty()) BlockOf(op, step);
       return;
     case OpCode::kSplitWait:
-    case OpCode::kSplitPublish:
+    case OpCode::kSplitSend:
     case OpCode::kSplitCollect:
-      if (!FillBarrier(op, step, op.code == OpCode::kSplitWait ? op.symbol : ir::PublishedBarrier(op.symbol))) return;
+      if (!FillBarrier(op, step, op.code == OpCode::kSplitWait ? op.symbol : ir::SharesBarrier(op.symbol))) return;
       step.buffer = BufferOf(op.symbol);
       ElementOf(op, step, 0);
       return;

@@ -15,8 +15,7 @@ using ir::OpCode;
 
 bool ReachesOut(const ir::Op& op) {
   return ir::IsMulticast(op.code) || op.code == OpCode::kStoreCluster || op.code == OpCode::kPutTileCluster ||
-         op.code == OpCode::kSplitPublish || op.code == OpCode::kSplitCollect ||
-         (op.code == OpCode::kArrive && (op.number == ir::kInAllBlocks || !op.scalars.empty()));
+         op.code == OpCode::kSplitSend || (op.code == OpCode::kArrive && (op.number == ir::kInAllBlocks || !op.scalars.empty()));
 }
 
 std::set<std::string> RingsOf(const Op& loop) {

@@ -41,7 +41,7 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kCopyToGlobal: return fmt::format("reads `{}`", ViewName(kernel, op));
     case OpCode::kReduce:
     case OpCode::kCumsum: return fmt::format("reduces over `{}`", op.symbol);
-    case OpCode::kSplitPublish: return fmt::format("publishes its share in `{}`", op.symbol);
+    case OpCode::kSplitSend: return fmt::format("sends its shares into `{}`", op.symbol);
     case OpCode::kSplitWait: return fmt::format("waits for the shares of all blocks (`{}`)", op.symbol);
     case OpCode::kSplitCollect: return fmt::format("collects the shares in `{}`", op.symbol);
     case OpCode::kSyncRole: return "meets the other warps of its warpgroup";
@@ -80,7 +80,7 @@ bool IsTold(const ir::Op& op) {
     case OpCode::kStoreCluster:
     case OpCode::kPutTileCluster:
     case OpCode::kCopyToShared:
-    case OpCode::kSplitPublish:
+    case OpCode::kSplitSend:
     case OpCode::kSplitWait:
     case OpCode::kCopyAsync:
     case OpCode::kWaitCopies:

@@ -52,7 +52,7 @@ bool IsOrdinary(OpCode code) {
     case OpCode::kWaitStores:
     case OpCode::kReduce:
     case OpCode::kCumsum:
-    case OpCode::kSplitPublish:
+    case OpCode::kSplitSend:
     case OpCode::kSplitCollect: return false;
     default: return true;
   }

@@ -211,7 +211,7 @@ std::optional<Finding> CheckRings(Program& program) {
     for (const Step& step : agent.steps) {
       if (step.kind != StepKind::kOp) continue;
       const Span span = step.op->span;
-      const bool is_split = step.op->code == OpCode::kSplitPublish || step.op->code == OpCode::kSplitCollect;
+      const bool is_split = step.op->code == OpCode::kSplitSend;
       program.shares_slots |= ReachesOut(*step.op) && !is_split;
       const bool waits = step.op->code == OpCode::kWaitFull || step.op->code == OpCode::kWaitEmpty;
       const bool advances = step.op->code == OpCode::kAdvance;
@@ -258,22 +258,26 @@ std::optional<Finding> CheckCluster(const Program& program) {
     int count = 0, inside = 0;
     for (const ir::Op& op : worker.body) count += op.code == OpCode::kClusterWait;
     passes::ForEachOp(worker.body, [&](const ir::Op& op) { inside += op.code == OpCode::kClusterWait; });
-    if (waits && (count != 1 || inside != 1))
+    // Without a wait of its own a role has met its block, whose barriers stand.
+    const bool may_do_without = kernel.leaves_alone && inside == 0;
+    if (waits && !may_do_without && (count != 1 || inside != 1))
       return finding(worker.span,
                      fmt::format("`{}` does not wait for the other blocks once, outside of loops and conditions", worker.name));
   }
   for (const Agent& agent : program.agents) {
+    const bool has_met_block = waits && !passes::Contains(agent.worker->body, OpCode::kClusterWait);
     bool has_waited = !waits;
     for (const Step& step : agent.steps) {
       if (step.kind != StepKind::kOp) continue;
       has_waited |= step.op->code == OpCode::kClusterWait;
       const bool reaches = program.blocks > 1 && ReachesOut(*step.op);
-      if (!has_waited && (step.barrier >= 0 || reaches))
+      if (!has_waited && (reaches || (step.barrier >= 0 && !has_met_block)))
         return Finding{DiagnosticKind::kCertificateHazard, step.op->span,
                        fmt::format("`{}` {} before it knows that barriers stand and the other blocks have begun", agent.name,
                                    Doing(kernel, *step.op))};
       // Stores are waited for where they arrive, which the replay proves; nobody knows of the end of the others.
-      if (reaches && kernel.leaves_alone && step.op->code != OpCode::kStoreCluster)
+      const bool is_waited_for = step.op->code == OpCode::kStoreCluster || step.op->code == OpCode::kSplitSend;
+      if (reaches && kernel.leaves_alone && !is_waited_for)
         return Finding{DiagnosticKind::kCertificateHazard, step.op->span,
                        fmt::format("`{}` {} in a block that may have ended", agent.name, Doing(kernel, *step.op))};
     }

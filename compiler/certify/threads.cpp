@@ -58,7 +58,7 @@ Threads Wanted(const Op& op) {
     case OpCode::kCumsum:
     case OpCode::kAssign:
     case OpCode::kAssignPart:
-    case OpCode::kSplitPublish:
+    case OpCode::kSplitSend:
     case OpCode::kSplitCollect: return Threads::kWarpgroup;
     default: return Threads::kAny;
   }

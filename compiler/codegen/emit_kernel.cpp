@@ -8,6 +8,7 @@
 #include "compiler/codegen/layout_text.h"
 #include "compiler/codegen/mangle.h"
 #include "compiler/ir/derived_names.h"
+#include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
 
@@ -78,9 +79,15 @@ void EmitSharedStruct(const ir::Kernel& kernel, CodeWriter& out) {
 
 void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWriter& out) {
   if (kernel.maps.empty() && kernel.barriers.empty()) return;
-  out.Comment(kernel.barriers.empty()  ? "One thread fetches ahead what the copy engine has to know of the tensors."
-              : uses.waits_for_cluster ? "One thread prepares the barriers; who uses them waits until those of all blocks stand."
-                                       : "One thread prepares the barriers; everybody waits until they stand.");
+  const auto waits = [](const ir::Worker& role) { return passes::Contains(role.body, ir::OpCode::kClusterWait); };
+  const bool waits_late = std::any_of(kernel.workers.begin(), kernel.workers.end(), waits);
+  const bool all_wait_late = std::all_of(kernel.workers.begin(), kernel.workers.end(), waits);
+  out.Comment(
+      kernel.barriers.empty() ? "One thread fetches ahead what the copy engine has to know of the tensors."
+      : all_wait_late         ? "One thread prepares the barriers; who uses them waits until those of all blocks stand."
+      : waits_late
+          ? "One thread prepares the barriers; everybody waits until they stand, who reaches into other blocks until theirs do."
+          : "One thread prepares the barriers; everybody waits until they stand.");
   out.Open("if (tk::thread::index() == 0)");
   for (const ir::TensorMap& map : kernel.maps) {
     const std::string usable = ir::UsableFlag(map.name);  // a map that can't be used holds nothing
@@ -105,10 +112,11 @@ void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWrit
   }
   if (!kernel.barriers.empty()) out.Line("tk::fence_barrier_init();");
   out.Close();
-  const std::string_view meet = uses.waits_for_cluster ? "tk::cluster::arrive();"
-                                : kernel.cluster > 1   ? "tk::cluster::sync();"
-                                                       : "tk::block::sync();";
-  if (!kernel.barriers.empty()) out.Line(meet);
+  if (!kernel.barriers.empty()) {
+    if (waits_late) out.Line("tk::cluster::arrive();");
+    if (kernel.cluster == 1 || (waits_late && !all_wait_late)) out.Line("tk::block::sync();");
+    if (kernel.cluster > 1 && !waits_late) out.Line("tk::cluster::sync();");
+  }
   out.Blank();
 }
 

@@ -381,14 +381,14 @@ bool OpEmitter::EmitTile(const Op& op) {
       return true;
     }
     case OpCode::kMmaCommit: out_.Line("tk::warpgroup::mma_commit();"); return true;
-    case OpCode::kSplitPublish: {
-      Op ready = op;
-      ready.symbol = ir::PublishedBarrier(op.symbol);
-      out_.Line(fmt::format("tk::split::publish<{}>({}, {}, tk::cluster::rank(), {});", op.number, Buffer(op.symbol),
-                            Argument(op.operands[0]), Barrier(ready)));
+    case OpCode::kSplitSend: {
+      Op full = op;
+      full.symbol = ir::SharesBarrier(op.symbol);
+      out_.Line(fmt::format("tk::split::send<{}>({}, {}, tk::cluster::rank(), {});", op.number, Buffer(op.symbol),
+                            Argument(op.operands[0]), Barrier(full)));
       return true;
     }
-    case OpCode::kSplitWait: out_.Line(fmt::format("tk::wait_published({}, /*parity=*/0);", Barrier(op))); return true;
+    case OpCode::kSplitWait: out_.Line(fmt::format("tk::wait({}, /*parity=*/0);", Barrier(op))); return true;
     default: return false;
   }
 }

@@ -49,7 +49,6 @@ void KernelUses::Region(const ir::Region& region) {
       case OpCode::kPieces:
       case OpCode::kCopyToGlobal: tensors.insert(op->symbol); break;
       case OpCode::kDrawTile: tensors.insert(op->slot); break;
-      case OpCode::kClusterWait: waits_for_cluster = true; break;
       case OpCode::kRing: rings.insert(op->symbol); break;
       case OpCode::kArrive:
         if (op->number == ir::kInAllBlocks || !op->scalars.empty()) remote.insert(op->symbol);

@@ -20,7 +20,7 @@ inline std::optional<std::string> MapOfUsableFlag(std::string_view name) {
   return std::string(name.substr(0, name.size() - kUsableSuffix.size()));
 }
 
-/// The barrier at which all blocks of a cluster have published their shares of a sum into `buffer`.
-inline std::string PublishedBarrier(const std::string& buffer) { return buffer + "_ready"; }
+/// The barrier that counts what the other blocks of a cluster send of a sum into `buffer`.
+inline std::string SharesBarrier(const std::string& buffer) { return buffer + "_full"; }
 
 }  // namespace tkc::ir

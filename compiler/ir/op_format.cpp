@@ -88,7 +88,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kPriority, "$n"},
     {OpCode::kClusterWait, ""},
     {OpCode::kComment, "$q"},
-    {OpCode::kSplitPublish, "$s $t = $o ways $n"},
+    {OpCode::kSplitSend, "$s $t = $o ways $n"},
     {OpCode::kSplitWait, "$s $t"},
     {OpCode::kSplitCollect, "$s = $o ways $n"},
 };

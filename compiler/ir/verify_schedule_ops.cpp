@@ -62,7 +62,7 @@ void Verifier::CheckScheduleOp(const Op& op) {
     case OpCode::kPutTile:
     case OpCode::kPutTileCluster:
     case OpCode::kTakeTile: return CheckNumberOfTile(op);
-    case OpCode::kSplitPublish:
+    case OpCode::kSplitSend:
     case OpCode::kSplitCollect: return CheckShares(op);
     case OpCode::kSplitWait:
       if (Counts(op, 0, 0, 0, 0)) IsBarrier(op, op.symbol);
@@ -91,7 +91,8 @@ void Verifier::CheckView(const Op& op) {
   }
 }
 
-/// `ring`, `ring.previous`, `ring+2` or `ring+name`; `ring[w]` of an instance's own.
+/// `ring`, `ring.previous`, `ring+2` or `ring+name`; `ring[w]` of an instance's own. Where bytes are announced without a ring, a
+/// scalar may say at which barrier of an array.
 void Verifier::CheckSlot(const Op& op) {
   const SlotPlace place = PlaceOfSlot(op.slot);
   const std::string& ring = place.ring;
@@ -103,7 +104,8 @@ void Verifier::CheckSlot(const Op& op) {
   // The passes before insert_sync name a ring that it declares; an array of one slot needs none.
   const Buffer* buffer = FindBuffer(op.symbol);
   const bool needs_ring = !ring.empty() && level_ == Level::kSchedule && (!buffer || buffer->count > 1);
-  if (needs_ring && rings_.count(ring) == 0) OpFault(op, "the role has no ring `{}`", ring);
+  const bool is_element = op.code == OpCode::kExpect && scalars_.count(ring) != 0;
+  if (needs_ring && !is_element && rings_.count(ring) == 0) OpFault(op, "the role has no ring `{}`", ring);
   if (rest.empty() || rest == ".previous") return;
   const std::string ahead = rest.substr(1);
   const bool is_number = ahead.find_first_not_of("0123456789") == std::string::npos;
@@ -208,20 +210,20 @@ void Verifier::CheckPieces(const Op& op) {
     OpFault(op, "`{}` holds tiles of another type", op.slot);
 }
 
-/// Each block of the cluster publishes what it has of the others' columns of a sum, and collects its own of all.
+/// Each block of the cluster sends the others what it has of their columns of a sum, and collects its own of all.
 void Verifier::CheckShares(const Op& op) {
-  const bool publishes = op.code == OpCode::kSplitPublish;
-  if (!Counts(op, !publishes, 1, 0, 0)) return;
+  const bool sends = op.code == OpCode::kSplitSend;
+  if (!Counts(op, !sends, 1, 0, 0)) return;
   const Buffer* buffer = FindBuffer(op.symbol);
   if (!IsScheduleLevel()) return;
   if (!buffer) return OpFault(op, "there is no buffer `{}`", op.symbol);
-  IsBarrier(op, PublishedBarrier(op.symbol));
+  IsBarrier(op, SharesBarrier(op.symbol));
   if (op.number != kernel_.cluster) OpFault(op, "among {} blocks of a cluster of {}", op.number, kernel_.cluster);
   const Type& tile = TypeOf(op.operands[0]);
   if (op.number < 2 || tile.rows != buffer->rows || tile.cols / op.number * (op.number - 1) != buffer->cols)
     return OpFault(op, "of {} x {} in {} parts `{}` has {} x {}", tile.rows, tile.cols, op.number, buffer->name, buffer->rows,
                    buffer->cols);
-  if (publishes) return;
+  if (sends) return;
   const Type& part = TypeOf(op.results[0]);
   if (part.rows != tile.rows || part.cols * op.number != tile.cols)
     OpFault(op, "{} x {} as one of {} parts of {} x {}", part.rows, part.cols, op.number, tile.rows, tile.cols);
@@ -318,9 +320,14 @@ int64_t Verifier::LoadedBytes(const Op& op, const std::string& barrier, bool* un
 /// From one `expect` to the next on the same barrier, the loads bring exactly the bytes announced.
 void Verifier::CheckExpectedBytes(const Region& region) {
   if (kernel_.Spread() > 1) return;  // what all blocks store arrives there; the certificate counts it
+  const auto is_of_shares = [&](const std::string& barrier) {
+    return std::any_of(kernel_.buffers.begin(), kernel_.buffers.end(),
+                       [&](const Buffer& buffer) { return buffer.is_fragments && SharesBarrier(buffer.name) == barrier; });
+  };
   for (size_t i = 0; i < region.size(); ++i) {
     if (region[i].code != OpCode::kExpect) continue;
     if (kernel_.dynamic && region[i].slot == kernel_.next_tile) continue;  // another block sends the number
+    if (is_of_shares(region[i].symbol)) continue;                          // and these, the shares
     int64_t bytes = 0;
     bool unknown = false;
     for (size_t j = i + 1; j < region.size(); ++j) {

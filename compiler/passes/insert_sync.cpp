@@ -217,9 +217,9 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     for (size_t i = 0; i < rings.size(); ++i) DeclareRings(kernel, kernel.workers[i], rings[i]);
     return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
   }
-  kernel.leaves_alone =
-      kernel.Spread() > 1 && !kernel.dynamic &&
+  const bool fills_once =
       std::includes(traffic.filled_once.begin(), traffic.filled_once.end(), traffic.exchanged.begin(), traffic.exchanged.end());
+  kernel.leaves_alone = kernel.split > 1 || (kernel.Spread() > 1 && !kernel.dynamic && fills_once);
   FullArrivals arrivals;
   for (size_t i = 0; i < rings.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];
@@ -240,18 +240,17 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
   }
   HandOnTiles(kernel);
   for (const ir::Buffer& buffer : kernel.buffers) {
-    if (!buffer.is_fragments) continue;
-    kernel.barriers.push_back({ir::PublishedBarrier(buffer.name), buffer.instances, ir::kWarpsOfInstance * kernel.cluster,
-                               "all blocks have published " + buffer.name});
+    if (buffer.is_fragments) AddSharesBarrier(kernel, buffer);
   }
-  // A copying thread can't wait for the cluster, where whole warps arrive: then all do in front of everything.
-  const bool waits_late = kernel.Spread() > 1 && std::all_of(kernel.workers.begin(), kernel.workers.end(), [](const auto& worker) {
-                            return worker.kind == ir::RoleKind::kCompute;
-                          });
+  // Who reaches into other blocks waits for these when it comes to that. A single thread, which copies, can't: where all threads
+  // meet the cluster once more at the end, they do so in front of everything, too.
+  const auto computes = [](const ir::Worker& worker) { return worker.kind == ir::RoleKind::kCompute; };
+  const bool waits_late =
+      kernel.leaves_alone || (kernel.Spread() > 1 && std::all_of(kernel.workers.begin(), kernel.workers.end(), computes));
   for (size_t i = 0; i < rings.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];
     LinkBarriers(kernel, worker.body);
-    if (waits_late) WaitForCluster(worker);
+    if (waits_late && computes(worker)) WaitForCluster(worker);
     DeclareRings(kernel, worker, rings[i]);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};

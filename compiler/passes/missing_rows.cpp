@@ -164,7 +164,7 @@ class Following {
       case OpCode::kLoadRowsMulticast:
       case OpCode::kMmaFence:
       case OpCode::kMmaWait:
-      case OpCode::kSplitPublish: return;
+      case OpCode::kSplitSend: return;
       case OpCode::kPart: return Reach(op.results[0], From(lines, op));
       case OpCode::kTranspose: return Reach(op.results[0], {Other(lines.axis), lines.first});
       case OpCode::kVar:

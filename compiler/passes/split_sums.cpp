@@ -226,7 +226,7 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   return true;
 }
 
-/// Publishes what this block has of the others' columns of the sum and collects its own columns from all blocks of the cluster. The
+/// Sends the other blocks of the cluster what this one has of their columns of the sum, and collects its own columns of all. The
 /// latter's value.
 ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Region& out) {
   const ir::Type type = kernel_.values[acc].type;
@@ -237,17 +237,17 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
   buffer.cols = type.cols / kernel_.split * (kernel_.split - 1);
   buffer.instances = worker.instances;
   buffer.is_fragments = true;
-  buffer.purpose = fmt::format("what this block has of {}, for the others", kernel_.values[acc].name);
+  buffer.purpose = fmt::format("what the other blocks have of this one's columns of {}", kernel_.values[acc].name);
 
-  Op publish{OpCode::kSplitPublish, {}, {acc}};
-  publish.symbol = buffer.name;
-  publish.slot = worker.instances > 1 ? worker.instance_name : "";
-  publish.number = kernel_.split;
-  publish.span = span;
-  out.push_back(publish);
+  Op send{OpCode::kSplitSend, {}, {acc}};
+  send.symbol = buffer.name;
+  send.slot = worker.instances > 1 ? worker.instance_name : "";
+  send.number = kernel_.split;
+  send.span = span;
+  out.push_back(send);
   ir::Type part = type;
   part.cols /= kernel_.split;
-  Op collect = publish;
+  Op collect = send;
   collect.code = OpCode::kSplitCollect;
   collect.results = {kernel_.AddValueAfter(acc, "_sum", part)};
   out.push_back(collect);

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Pipes between instances that are spread over the blocks of a cluster. A slot lies in every block, and what an instance sends is
-// stored into all of them; the full barrier of each counts the bytes, of which the instances there announce equal shares when they
-// come to receive. A slot that is filled again is given back to all blocks before; one that never is needs no empty barrier, and
-// then no block reaches into another behind the end of what that one waits for: each leaves when it is done.
+// What blocks of a cluster store into each other's shared memory: the full barrier of each counts the bytes.
+//
+// Pipes between instances that are spread over the blocks: a slot lies in every block, and what an instance sends is stored into
+// all of them. Of the bytes the instances of a block announce equal shares when they come to receive. A slot that is filled again
+// is given back to all blocks before; one that never is needs no empty barrier.
+//
+// Shares of a split sum: each instance of a block has a buffer for those of the other blocks, which is filled once.
+//
+// Where everything is filled once, no block reaches into another behind the end of what that one waits for: each leaves when it is
+// done.
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "compiler/ir/derived_names.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
@@ -24,12 +31,20 @@ bool UsesBarrier(const Op& op) {
     case OpCode::kExpect:
     case OpCode::kArrive:
     case OpCode::kStoreCluster:
+    case OpCode::kSplitSend:
     case OpCode::kPutTileCluster: return true;
     default:
       return std::any_of(op.regions.begin(), op.regions.end(), [](const Region& region) {
         return std::any_of(region.begin(), region.end(), [](const Op& inner) { return UsesBarrier(inner); });
       });
   }
+}
+
+/// By one thread of the instance: so many bytes will come.
+void Announce(const std::string& barrier, const std::string& slot, int64_t bytes, Span span, Region& out) {
+  Op elected = MakeOp(OpCode::kIfElected, "", "", ir::kOfWarpgroup, span);
+  elected.regions = {{MakeOp(OpCode::kExpect, barrier, slot, bytes, span)}};
+  out.push_back(std::move(elected));
 }
 
 }  // namespace
@@ -47,9 +62,13 @@ void SendToCluster(ir::Kernel& kernel, const Op& send, const std::string& ring, 
 }
 
 void AnnounceSlot(const ir::Pipe& pipe, const ir::Worker& worker, Span span, Region& out) {
-  Op elected = MakeOp(OpCode::kIfElected, "", "", ir::kOfWarpgroup, span);
-  elected.regions = {{MakeOp(OpCode::kExpect, FullBarrier(pipe.name), pipe.name, SlotBytes(pipe) / worker.instances, span)}};
-  out.push_back(std::move(elected));
+  Announce(FullBarrier(pipe.name), pipe.name, SlotBytes(pipe) / worker.instances, span, out);
+}
+
+void AwaitShares(const ir::Kernel& kernel, const Op& collect, Region& out) {
+  const std::string full = ir::SharesBarrier(collect.symbol);
+  Announce(full, collect.slot, FindBuffer(kernel, collect.symbol).TileBytes(), collect.span, out);
+  out.push_back(MakeOp(OpCode::kSplitWait, full, collect.slot, 0, collect.span));
 }
 
 void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled_once) {
@@ -59,6 +78,11 @@ void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled
   if (is_filled_once) return;
   kernel.barriers.push_back({EmptyBarrier(pipe.name), pipe.slots, pipe.receivers * ir::kWarpsOfInstance,
                              fmt::format("every reader in every block is done with a slot of {}", pipe.name)});
+}
+
+void AddSharesBarrier(ir::Kernel& kernel, const ir::Buffer& buffer) {
+  kernel.barriers.push_back(
+      {ir::SharesBarrier(buffer.name), buffer.instances, 1, "all other blocks have filled their parts of " + buffer.name});
 }
 
 void WaitForCluster(ir::Worker& worker) {

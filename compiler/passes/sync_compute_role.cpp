@@ -155,7 +155,7 @@ void ComputeRoleSync::RewriteOp(Op op, const Region& region, size_t index, Regio
       if (op.code == OpCode::kUnroll) staging_.LeaveLoop();
       out.push_back(std::move(op));
       return;
-    case OpCode::kSplitPublish:
+    case OpCode::kSplitSend:
       WaitFor(op, out);
       out.push_back(Explain(
           "Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.",
@@ -163,7 +163,7 @@ void ComputeRoleSync::RewriteOp(Op op, const Region& region, size_t index, Regio
       out.push_back(std::move(op));
       return;
     case OpCode::kSplitCollect:
-      out.push_back(MakeOp(OpCode::kSplitWait, ir::PublishedBarrier(op.symbol), op.slot, 0, op.span));
+      AwaitShares(kernel_, op, out);
       out.push_back(std::move(op));
       return;
     case OpCode::kStoreAsync: {

@@ -84,6 +84,9 @@ void SendToCluster(ir::Kernel& kernel, const ir::Op& send, const std::string& ri
 /// In front of a receive: the instance's share of the bytes that come.
 void AnnounceSlot(const ir::Pipe& pipe, const ir::Worker& worker, Span span, ir::Region& out);
 void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled_once);
+/// In front of the collection of a split sum: what the other blocks send has come.
+void AwaitShares(const ir::Kernel& kernel, const ir::Op& collect, ir::Region& out);
+void AddSharesBarrier(ir::Kernel& kernel, const ir::Buffer& buffer);
 /// In front of the first use of barriers: the other blocks are there, and their barriers stand.
 void WaitForCluster(ir::Worker& worker);
 

@@ -262,11 +262,11 @@ void finish(operation* op, cost c, std::function<void()> action) {
         const uint32_t epoch = ++b.copies;
         for (access_id id : {op->read, op->write})
             if (id) sim.log[id].epoch = epoch;
-        b.near.add(b.component, {epoch, epoch, epoch});
-        b.near.add(op->knows.base, !op->same_block);
+        b.arrived.add(b.component, {epoch, epoch, epoch});
+        b.arrived.add(op->knows.base, !op->same_block);
         if (op->knows.self) {
             const known own = op->knows.at(op->knows.self);
-            b.near.add(op->knows.self, op->same_block ? own : known{0, 0, own.done});
+            b.arrived.add(op->knows.self, op->same_block ? own : known{0, 0, own.done});
         }
         --b.copies_running;
         b.last_copy_phase = b.phase + 1;

@@ -35,14 +35,17 @@ void copy_to_shared(uint32_t to, const void* from, int bytes, uint32_t existing)
     });
 }
 
-void store_async(uint32_t to, uint32_t word, uint32_t barrier) {
-    constexpr int kCycles = 200, kWord = 4;  // nominal, from block to block
-    if (to % kWord != 0) report("misaligned", "an asynchronous store at an address that is no multiple of 4");
+void store_async(uint32_t to, const void* from, int bytes, uint32_t barrier) {
+    constexpr int kCycles = 200, kMost = 16;  // nominal, from block to block
+    if (to % uint32_t(bytes) != 0)
+        report("misaligned", "an asynchronous store of " + std::to_string(bytes) + " bytes at an address that is no multiple of it");
     operation* store = begin_copy("st.async", barrier);
     const uint32_t address = absolute(to);
-    write_shared(store, address, kWord);
-    finish(store, {.cycles = kCycles, .bytes = kWord}, [address, word] {
-        if (unsigned char* place = place_shared(address, kWord)) std::memcpy(place, &word, kWord);
+    write_shared(store, address, bytes);
+    std::array<unsigned char, kMost> values{};
+    std::memcpy(values.data(), from, size_t(bytes));
+    finish(store, {.cycles = kCycles, .bytes = bytes}, [address, values, bytes] {
+        if (unsigned char* place = place_shared(address, bytes)) std::memcpy(place, values.data(), size_t(bytes));
     });
 }
 

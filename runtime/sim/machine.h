@@ -120,8 +120,6 @@ struct warpgroup {
     int64_t last_product = 0;  // when the newest product ends
 };
 
-/// An mbarrier. `near` is what waits of the block acquire, `far` what only a wait at cluster scope
-/// does.
 struct mbarrier {
     block* home = nullptr;
     uint32_t offset = 0;
@@ -129,9 +127,9 @@ struct mbarrier {
     int expected = 0, pending = 0;
     int64_t bytes = 0;   // tx-count
     uint32_t phase = 0;  // phases completed
-    clock_sum near, far;
-    clock_ref near_done, far_done;  // at the end of the last phase
-    uint32_t component = 0;         // of copies that complete here
+    clock_sum arrived;        // what waits acquire
+    clock_ref arrived_done;   // at the end of the last phase
+    uint32_t component = 0;   // of copies that complete here
     lane_clock init_clock;
     uint32_t init_epoch = 0;
     site init_site = 0;
@@ -272,7 +270,7 @@ std::string describe(const std::vector<lane*>& lanes);
 
 // mbarrier.cpp
 mbarrier* find_barrier(uint32_t address, const char* what, site here, bool must_be_own);
-void arrive(mbarrier& b, const char* what, site here, order how);
+void arrive(mbarrier& b, const char* what, site here);
 /// Blocks the current lane until another phase is over than the first `wanted`.
 void wait_for_phase(mbarrier& b, uint32_t wanted, const char* what, site here);
 void complete_bytes(mbarrier& b, int64_t bytes);

@@ -30,8 +30,7 @@ void check_complete(mbarrier& b) {
     if (b.pending != 0 || b.bytes != 0) return;
     ++b.phase;
     b.pending = b.expected;
-    b.near_done = b.near.value();
-    b.far_done = b.far.value();
+    b.arrived_done = b.arrived.value();
     std::vector<lane*> go;
     go.swap(b.waiters);
     for (lane* l : go) sim.ready(*l, sim.now + 16 + (sim.random(16) == 0 ? sim.random(2000) : sim.random(20)));
@@ -39,7 +38,7 @@ void check_complete(mbarrier& b) {
 
 }  // namespace
 
-void arrive(mbarrier& b, const char* what, site here, order how) {
+void arrive(mbarrier& b, const char* what, site here) {
     machine& sim = the();
     lane& l = *sim.current;
     if (b.pending == 0) {
@@ -50,13 +49,7 @@ void arrive(mbarrier& b, const char* what, site here, order how) {
             thread());
         return;
     }
-    const bool own = b.home == l.home;
-    if (how == order::cluster) {
-        b.far.add(l.clock);
-        own ? b.near.add(l.clock) : b.near.add(l.clock, true);
-    } else {
-        b.near.add(l.clock, !own);
-    }
+    b.arrived.add(l.clock, b.home != l.home);
     auto it = std::find_if(b.arrivers.begin(), b.arrivers.end(), [&](const auto& a) {
         return a.at == here && a.warp == l.in->number && a.block == l.view.block;
     });
@@ -103,7 +96,7 @@ void barrier_init(uint32_t address, uint32_t arrivals, bool needs_fence) {
     b->init_epoch = l.clock.epoch;
     b->init_clock.self = l.clock.self;
     b->init_site = here;
-    b->near_done = b->far_done = sim.nothing;
+    b->arrived_done = sim.nothing;
     b->fenced = !needs_fence;
     if (needs_fence) l.unfenced.push_back(b.get());
 }
@@ -155,10 +148,10 @@ mbarrier* find_barrier(uint32_t address, const char* what, site here, bool must_
     return &b;
 }
 
-void barrier_arrive(uint32_t address, order how) {
+void barrier_arrive(uint32_t address) {
     the().settle(8);
     const site here = TK_SIM_HERE();
-    if (mbarrier* b = find_barrier(address, "mbarrier.arrive", here, false)) arrive(*b, "mbarrier.arrive", here, how);
+    if (mbarrier* b = find_barrier(address, "mbarrier.arrive", here, false)) arrive(*b, "mbarrier.arrive", here);
 }
 
 void barrier_arrive_expect(uint32_t address, uint32_t bytes) {
@@ -172,7 +165,7 @@ void barrier_arrive_expect(uint32_t address, uint32_t bytes) {
                              {{"here", here}}),
                       thread());
     b->bytes += bytes;
-    arrive(*b, "mbarrier.arrive.expect_tx", here, order::block);
+    arrive(*b, "mbarrier.arrive.expect_tx", here);
 }
 
 void complete_bytes(mbarrier& b, int64_t bytes) {
@@ -209,7 +202,7 @@ void wait_for_phase(mbarrier& b, uint32_t wanted, const char* what, site here) {
 
 namespace {
 
-bool wait_in_loop(uint32_t address, uint32_t parity, order how, const char* what, site here) {
+bool wait_in_loop(uint32_t address, uint32_t parity, const char* what, site here) {
     machine& sim = the();
     sim.settle(8);
     lane& l = *sim.current;
@@ -221,18 +214,17 @@ bool wait_in_loop(uint32_t address, uint32_t parity, order how, const char* what
         if (sim.seed != 0 && b->phase == wanted + 1 && sim.random(8) == 0) return false;  // as try_wait may
     }
     if (b->phase > 0) b->last_seen_phase = std::max(b->last_seen_phase, b->phase);
-    l.clock.acquire(b->near_done);
-    if (how == order::cluster) l.clock.acquire(b->far_done);
+    l.clock.acquire(b->arrived_done);
     return true;
 }
 
 }  // namespace
 
-bool barrier_try_wait(uint32_t address, uint32_t parity, order how) {
-    return wait_in_loop(address, parity, how, "mbarrier.try_wait", TK_SIM_HERE());
+bool barrier_try_wait(uint32_t address, uint32_t parity) {
+    return wait_in_loop(address, parity, "mbarrier.try_wait", TK_SIM_HERE());
 }
 bool barrier_test_wait(uint32_t address, uint32_t parity) {
-    return wait_in_loop(address, parity, order::block, "mbarrier.test_wait", TK_SIM_HERE());
+    return wait_in_loop(address, parity, "mbarrier.test_wait", TK_SIM_HERE());
 }
 
 void check_end_of_block(block& home) {

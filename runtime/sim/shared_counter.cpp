@@ -26,7 +26,7 @@ void counter_step(uint32_t address, uint32_t last) {
     mbarrier* b = find_barrier(address, "ds_inc_u32", here, true);
     if (!b) return;
     if (last != last_of(*b)) return report_at("barrier-misuse", "a counter goes round at another number than it was made for", here);
-    arrive(*b, "ds_inc_u32", here, order::block);
+    arrive(*b, "ds_inc_u32", here);
 }
 
 uint32_t counter_last(uint32_t address) {
@@ -44,7 +44,7 @@ uint32_t counter_read(uint32_t address) {
     if (!b) return 0;
     l.polled = b;
     l.polled_phase = b->phase;
-    l.clock.acquire(b->near_done);
+    l.clock.acquire(b->arrived_done);
     return b->phase % 2 * uint32_t(b->expected) + uint32_t(b->expected - b->pending);
 }
 

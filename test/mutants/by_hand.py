@@ -73,7 +73,7 @@ MUTANTS = [
     ("full_wants_two_arrivals", "gemm_by_hand", [(r"ab_full x4 arrivals 1", "ab_full x4 arrivals 2")], HANG_COUNT),
     ("arrival_by_a_thread", "relay", [(r"arrive hs_full\[hs\] by warp", "arrive hs_full[hs] by thread")], HANG_COUNT),
     ("cluster_told_locally", "two_stage", [(r"arrive bs_empty\[bs\] by cluster", "arrive bs_empty[bs] by warp")], HANG_CLUSTER),
-    ("shares_of_one_block_only", "gemm_split", [(r"acc_shares_ready arrivals 16", "acc_shares_ready arrivals 4")], HANG_COUNT),
+    ("shares_of_one_block_only", "gemm_split", [(r"expect acc_shares_full bytes 24576", "expect acc_shares_full bytes 8192")], HANG_COUNT),
     # ---- releases and waits
     ("releases_the_slot_in_use", "gemm_by_hand", [(r"arrive ab_empty\[ab.previous\] by warp\n        }", "arrive ab_empty[ab] by warp\n        }")], WRONG_REFILL),
     ("releases_from_the_first_step", "gemm_by_hand", [(r"if k > 0 {", "if k >= 0 {")], HANG_ONE),
@@ -170,8 +170,11 @@ MUTANTS = [
     # ---- clusters
     ("multicast_to_oneself", "two_stage", [(r"\* 32, n, 3 on", "* 32, n, 1 on")], HANG_CLUSTER),
     ("multicast_beyond_the_cluster", "two_stage", [(r"\* 32, n, 3 on", "* 32, n, 7 on")], HANG_CLUSTER),
-    ("shares_published_to_one_block", "gemm_split", [(r"(split_publish .*) ways 4", r"\1 ways 1")], HANG_CLUSTER),
+    ("shares_sent_to_one_block", "gemm_split", [(r"(split_send .*) ways 4", r"\1 ways 1")], HANG_CLUSTER),
     ("shares_of_one_block_collected", "gemm_split", [(r"(split_collect .*) ways 4", r"\1 ways 1")], ""),
+    ("shares_sent_before_blocks_have_begun", "gemm_split", [(r"    cluster_wait\n((?:.*\n)*?)(    split_send .*\n)", r"\1\2    cluster_wait\n")], HANG_CLUSTER),
+    ("shares_are_not_awaited_at_the_end", "gemm_split", [(r"    split_wait acc_shares_full\n    %acc_sum = split_collect .*\n", "    %acc_sum = part %acc at 0, 0 : reg f32[64, 32]\n")], ""),
+    ("leaves_while_others_reach_in", "gemm_pair", [(r"(  level schedule\n)", r"\1  leaves_alone\n")], HANG_CLUSTER),
     ("multicast_of_one_half", "two_stage", [(r"(B_map_share at) @cluster::rank.i32\(\) \* 32", r"\1 0")], ""),
     # ---- instances over the blocks of a cluster
     ("store_before_blocks_have_begun", "spread", [(r"    cluster_wait\n((?:.*\n){0,2}?)(    store_cluster .*\n)", r"\1\2    cluster_wait\n")], HANG_CLUSTER),
@@ -219,7 +222,7 @@ MUTANTS = [
     ("not_fetched_anew", "gfx942_gemm", [(r"      assign %ab_1_next = %ab_1_fetched\n", "")], MAP_COUNTS),
     ("put_down_where_it_is_read", "gfx942_gemm", [(r"%ab_0_2 = view ab_0\[ab.previous\]", "%ab_0_2 = view ab_0[ab]")], ""),
     ("turned_by_one_worker", "gfx942_gemm", [(r"(%ab_1_fetched = fetch .*) as transposed", r"\1")], ""),
-    ("shares_collected_before_they_are_published", "gemm_split", [(r"(    split_wait acc_shares_ready\n)(    %acc_sum = split_collect .*\n)", r"\2\1")], WRONG_ATOMIC),
+    ("shares_collected_before_they_came", "gemm_split", [(r"(    split_wait acc_shares_full\n)(    %acc_sum = split_collect .*\n)", r"\2\1")], WRONG_ATOMIC),
     # ---- what is known of accesses
     ("rows_of_which_some_may_be_missing", "marks", [(r"M % 16 == 0", "M % 8 == 0")], ROWS_MULTIPLE),
     ("columns_of_which_some_may_be_missing", "marks", [(r"N % 256 == 0", "N % 128 == 0")], EDGE_RAGGED),

@@ -144,24 +144,24 @@ TK_KERNEL(128) copied(TK_TENSOR_MAP x_map, TK_TENSOR_MAP column_map, tk::tensor<
 }
 
 struct split_shared {
-    tk::fragment_buffer<128, 56> partial[2];
-    tk::barrier summed[2];
+    tk::fragment_buffer<128, 56> parts[2];
+    tk::barrier full[2];
 };
 
 /// Two workers of 128 rows whose sums are shared out over a cluster.
 TK_CLUSTER_KERNEL(256, 8) summed(tk::tensor<float, 2> x, tk::tensor<float, 2> y) {
     auto& shared = tk::block::shared<split_shared>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
-        for (int w = 0; w < 2; ++w) tk::init(shared.summed[w], 4 * 8);
+        for (int w = 0; w < 2; ++w) tk::init(shared.full[w], 1);
         tk::fence_barrier_init();
     }
     tk::cluster::sync();
     const int w = group::index(), rank = tk::cluster::rank();
     const auto acc = group::load<128, 64, mma>(x.block(tk::span(128 * w), tk::span(64 * rank)));
-    tk::split::publish<8>(shared.partial[w], acc, rank, shared.summed[w]);
-    tk::wait_published(shared.summed[w], 0);
-    group::store(y.block(tk::span(128 * w), tk::span(8 * rank)), tk::split::collect<8>(shared.partial[w], acc, rank));
-    tk::cluster::sync();
+    tk::split::send<8>(shared.parts[w], acc, rank, shared.full[w]);
+    if (group::thread() == 0) tk::expect_bytes(shared.full[w], tk::fragment_buffer<128, 56>::bytes);
+    tk::wait(shared.full[w], 0);
+    group::store(y.block(tk::span(128 * w), tk::span(8 * rank)), tk::split::collect<8>(shared.parts[w], acc, rank));
 }
 
 /// Tiles of every element type.

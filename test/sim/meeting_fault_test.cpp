@@ -141,57 +141,6 @@ TEST(Fault, crossed_waits) {
     found("deadlock", "nobody can go on", [] { return run<ping<true>>(1, 64, sizeof(two_barriers)); });
 }
 
-// Clusters: what a block writes is read by the other one after a release and an acquire at cluster scope.
-struct cluster_shared {
-    alignas(16) float values[4 * 32];
-    barrier ready;
-};
-template <bool Released, bool Acquired, bool Stays>
-TK_CLUSTER_KERNEL(32, 2)
-reads_neighbour(float* out) {
-    auto& shared = block::shared<cluster_shared>();
-    const int t = thread::index(), other = cluster::rank() ^ 1;
-    if (t == 0) {
-        init(shared.ready, 1);
-        fence_barrier_init();
-    }
-    cluster::sync();
-    grid::wait_previous();
-    detail::store_shared_vector(sm80::shared_address(&shared.values[4 * t]),
-                                detail::vector<float, 4>{{float(t), 1, 2, float(block::index())}});
-    warp::sync();
-    if (t == 0) {
-        const uint32_t remote = sm90::map_to_block(sm80::shared_address(&shared.ready), uint32_t(other));
-        if (Released)
-            sm90::mbarrier_arrive_release_cluster(remote);
-        else
-            sm90::mbarrier_arrive_cluster(remote);
-    }
-    if (Acquired)
-        wait_published(shared.ready, 0);
-    else
-        wait(shared.ready, 0);
-    float values[4];
-    sm90::load_cluster_f32x4(values, sm90::map_to_block(sm80::shared_address(&shared.values[4 * t]), uint32_t(other)));
-    sm80::store_global(out + block::index() * 32 + t, values[3]);
-    if (Stays) cluster::sync();
-}
-template <auto Kernel>
-outcome run_neighbour() {
-    float* out = tensor_memory<float>("out", 128, false);
-    const outcome result = run<Kernel, 2>(4, 32, sizeof(cluster_shared), out);
-    EXPECT_EQ(out[0], 1.0f);
-    EXPECT_EQ(out[127], 2.0f);
-    return result;
-}
-TEST(Fault, cluster) {
-    silent(run_neighbour<reads_neighbour<true, true, true>>);
-    found("race", "`shared load` is not ordered behind a `shared store`",
-          run_neighbour<reads_neighbour<false, true, true>>);
-    found("race", "", run_neighbour<reads_neighbour<true, false, true>>);
-    found("exited-with-pending", "reaches into", run_neighbour<reads_neighbour<true, true, false>>);
-}
-
 // A tile stored into every block of the cluster is read behind the wait for its bytes, and nobody leaves while others still tell him
 // that they have read theirs.
 struct hearing_shared {

@@ -171,8 +171,8 @@ constexpr const char* kSchedule = R"(kernel gemm_kernel {
     named_arrive 3 threads 256
     cluster_sync
     comment "the last tile // of all"
-    split_publish sums[w] = %acc ways 2
-    split_wait sums_ready[w]
+    split_send sums[w] = %acc ways 2
+    split_wait sums_full[w]
     store_cluster %v = %acc on sums_ready[w] blocks 2
     %half = split_collect sums = %acc ways 2 : reg f32[128, 128]
     sync_role warp

@@ -153,7 +153,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 //         0   98304  ab_0[6]     bf16[64, 128], swizzle 128  pipe ab, field 0
 //     98304   98304  ab_1[6]     bf16[128, 64], swizzle 128  pipe ab, field 1
 //    196608    4096  C_stage     bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    200704    8192  acc_shares  f32[64, 32]                 what this block has of acc, for the others
+//    200704    8192  acc_shares  f32[64, 32]                 what the other blocks have of this one's columns of acc
 //    208896     104  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
@@ -163,16 +163,16 @@ struct gemm_decode_halves_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_1[6];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage;
   tk::fragment_buffer<64, 32> acc_shares;
-  tk::barrier ab_full[6];        // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];       // 4 arrivals: every reader is done with a slot of ab
-  tk::barrier acc_shares_ready;  // 8 arrivals: all blocks have published acc_shares
+  tk::barrier ab_full[6];       // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[6];      // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier acc_shares_full;  // 1 arrival: all other blocks have filled their parts of acc_shares
 };
 
 TK_CLUSTER_KERNEL(256, 2)
 gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                    const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_halves_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread prepares the barriers; everybody waits until they stand, who reaches into other blocks until theirs do.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -182,10 +182,11 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       tk::init(shared.ab_full[slot], 1);
       tk::init(shared.ab_empty[slot], 4);
     }
-    tk::init(shared.acc_shares_ready, 8);
+    tk::init(shared.acc_shares_full, 1);
     tk::fence_barrier_init();
   }
-  tk::cluster::sync();
+  tk::cluster::arrive();
+  tk::block::sync();
 
   // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
@@ -228,6 +229,7 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     const int split_share = tk::cdiv(tk::cdiv(K, 128), 2) * 128;
     const int split_begin = tk::cluster::rank() * split_share;
     const int split_end = split_begin + split_share;
+    tk::cluster::wait();
     for (int k = split_begin; k < split_end; k += 128) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
@@ -246,8 +248,9 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<2>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
-    tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
+    tk::split::send<2>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_full);
+    if (tk::warpgroup::thread() == 0) tk::expect_bytes(shared.acc_shares_full, 8192);
+    tk::wait(shared.acc_shares_full, /*parity=*/0);
     const auto acc_sum = tk::split::collect<2>(shared.acc_shares, acc, tk::cluster::rank());
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
     auto& staged = shared.C_stage;
@@ -265,9 +268,6 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
@@ -288,7 +288,7 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
 //    offset   bytes
 //         0   98304  ab_0[6]     bf16[64, 128], swizzle 128  pipe ab, field 0
 //     98304   98304  ab_1[6]     bf16[128, 64], swizzle 128  pipe ab, field 1
-//    196608   14336  acc_shares  f32[64, 56]                 what this block has of acc, for the others
+//    196608   14336  acc_shares  f32[64, 56]                 what the other blocks have of this one's columns of acc
 //    210944     104  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
@@ -296,16 +296,16 @@ struct gemm_decode_eighths_shared {
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_0[6];
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_1[6];
   tk::fragment_buffer<64, 56> acc_shares;
-  tk::barrier ab_full[6];        // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];       // 4 arrivals: every reader is done with a slot of ab
-  tk::barrier acc_shares_ready;  // 32 arrivals: all blocks have published acc_shares
+  tk::barrier ab_full[6];       // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[6];      // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier acc_shares_full;  // 1 arrival: all other blocks have filled their parts of acc_shares
 };
 
 TK_CLUSTER_KERNEL(256, 8)
 gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, const tk::tensor<tk::bf16, 2> C,
                     const int M, const int K, const tk::divisor n_blocks) {
   auto& shared = tk::block::shared<gemm_decode_eighths_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread prepares the barriers; everybody waits until they stand, who reaches into other blocks until theirs do.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -314,10 +314,11 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
       tk::init(shared.ab_full[slot], 1);
       tk::init(shared.ab_empty[slot], 4);
     }
-    tk::init(shared.acc_shares_ready, 32);
+    tk::init(shared.acc_shares_full, 1);
     tk::fence_barrier_init();
   }
-  tk::cluster::sync();
+  tk::cluster::arrive();
+  tk::block::sync();
 
   // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
@@ -360,6 +361,7 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
     const int split_share = tk::cdiv(tk::cdiv(K, 128), 8) * 128;
     const int split_begin = tk::cluster::rank() * split_share;
     const int split_end = split_begin + split_share;
+    tk::cluster::wait();
     for (int k = split_begin; k < split_end; k += 128) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
@@ -378,15 +380,13 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<8>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
-    tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
+    tk::split::send<8>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_full);
+    if (tk::warpgroup::thread() == 0) tk::expect_bytes(shared.acc_shares_full, 14336);
+    tk::wait(shared.acc_shares_full, /*parity=*/0);
     const auto acc_sum = tk::split::collect<8>(shared.acc_shares, acc, tk::cluster::rank());
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
     tk::warpgroup::store(C.block(tk::span(m), tk::span(n + tk::cluster::rank() * 8)), tk::convert<tk::bf16>(acc_sum));
   }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
@@ -408,7 +408,7 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
 //         0   65536  ab_0[8]     bf16[64, 64], swizzle 128   pipe ab, field 0
 //     65536  131072  ab_1[8]     bf16[64, 128], swizzle 128  pipe ab, field 1
 //    196608    4096  C_stage     bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    200704   24576  acc_shares  f32[64, 96]                 what this block has of acc, for the others
+//    200704   24576  acc_shares  f32[64, 96]                 what the other blocks have of this one's columns of acc
 //    225280     136  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
@@ -418,16 +418,16 @@ struct gemm_quarters_shared {
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[8];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage;
   tk::fragment_buffer<64, 96> acc_shares;
-  tk::barrier ab_full[8];        // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[8];       // 4 arrivals: every reader is done with a slot of ab
-  tk::barrier acc_shares_ready;  // 16 arrivals: all blocks have published acc_shares
+  tk::barrier ab_full[8];       // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[8];      // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier acc_shares_full;  // 1 arrival: all other blocks have filled their parts of acc_shares
 };
 
 TK_CLUSTER_KERNEL(256, 4)
 gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
               const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_quarters_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread prepares the barriers; everybody waits until they stand, who reaches into other blocks until theirs do.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -437,10 +437,11 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
       tk::init(shared.ab_full[slot], 1);
       tk::init(shared.ab_empty[slot], 4);
     }
-    tk::init(shared.acc_shares_ready, 16);
+    tk::init(shared.acc_shares_full, 1);
     tk::fence_barrier_init();
   }
-  tk::cluster::sync();
+  tk::cluster::arrive();
+  tk::block::sync();
 
   // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
@@ -483,6 +484,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
     const int split_begin = tk::cluster::rank() * split_share;
     const int split_end = split_begin + split_share;
+    tk::cluster::wait();
     for (int k = split_begin; k < split_end; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
@@ -501,8 +503,9 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
-    tk::split::publish<4>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_ready);
-    tk::wait_published(shared.acc_shares_ready, /*parity=*/0);
+    tk::split::send<4>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_full);
+    if (tk::warpgroup::thread() == 0) tk::expect_bytes(shared.acc_shares_full, 24576);
+    tk::wait(shared.acc_shares_full, /*parity=*/0);
     const auto acc_sum = tk::split::collect<4>(shared.acc_shares, acc, tk::cluster::rank());
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
     auto& staged = shared.C_stage;
@@ -520,9 +523,6 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])

@@ -35,24 +35,6 @@ TK_KERNEL(256) named_barrier_kernel(const uint32_t* in, uint32_t* out) {
     }
 }
 
-TK_CLUSTER_KERNEL(64, 4) cluster_memory_kernel(const uint32_t* in, uint32_t* out) {
-    sm90::grid_dependency_wait();
-    const int t = sm80::thread_index(), rank = int(sm90::cluster_block_rank());
-    const uint32_t base = shared_base();
-    put_shared(base + uint32_t(t) * 4, get(in, rank * 64 + t));
-    sm90::cluster_arrive();
-    sm90::cluster_wait();
-    if (t < 16) {
-        for (int from = 0; from < 4; ++from) {
-            float v[4];
-            sm90::load_cluster_f32x4(v, sm90::map_to_block(base + uint32_t(t) * 16, uint32_t((rank + from) % 4)));
-            for (int e = 0; e < 4; ++e) put(out, ((rank * 4 + from) * 16 + t) * 4 + e, as_bits(v[e]));
-        }
-    }
-    sm90::cluster_arrive();
-    sm90::cluster_wait();
-}
-
 TK_KERNEL(128) shared_memory_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
     const int t = sm80::thread_index();
@@ -138,14 +120,6 @@ CASE(named_barrier) { return start<named_barrier_kernel>(stream, 1, 256, 1024, i
 EXPECTED(named_barrier) {
     for (int round = 0; round < 3; ++round)
         for (int t = 0; t < 128; ++t) out[round * 128 + t] = in[127 - t] + uint32_t(round);
-}
-
-// case: cluster_memory in 256 out 1024 exact covers cluster_arrive, cluster_wait, map_to_block, load_cluster_f32x4
-CASE(cluster_memory) { return start<cluster_memory_kernel, 4>(stream, 4, 64, 1024, input(in), output(out)); }
-EXPECTED(cluster_memory) {
-    for (int rank = 0; rank < 4; ++rank)
-        for (int from = 0; from < 4; ++from)
-            for (int t = 0; t < 64; ++t) out[(rank * 4 + from) * 64 + t] = in[(rank + from) % 4 * 64 + t];
 }
 
 // case: shared_memory in 128 out 256 exact covers dynamic_shared_memory, shared_address, load_shared, store_shared

@@ -59,26 +59,24 @@ TK_KERNEL(64) ring_kernel(const uint32_t* in, uint32_t* out) {
     }
 }
 
-/// Every block of the cluster tells every other one that its data are there (release), then that it has read (no
-/// release).
+/// Every block of the cluster stores its data into the other one, and tells every one that it has read.
 TK_CLUSTER_KERNEL(32, 2) cluster_arrivals_kernel(const uint32_t* in, uint32_t* out) {
     sm90::grid_dependency_wait();
     const int lane = sm80::thread_index(), rank = int(sm90::cluster_block_rank());
-    const uint32_t base = shared_base(), ready = base + 512, done = base + 520;
+    const uint32_t base = shared_base(), full = base + 512, done = base + 520;
     if (lane == 0) {
-        sm80::mbarrier_init(ready, 2);
+        sm80::mbarrier_init(full, 1);
         sm80::mbarrier_init(done, 2);
         sm90::fence_mbarrier_init();
     }
     sm90::cluster_arrive();
     sm90::cluster_wait();
-    for (int e = 0; e < 4; ++e) put_shared(base + uint32_t(lane * 4 + e) * 4, get(in, (rank * 32 + lane) * 4 + e));
-    sm80::warp_sync();
-    if (lane < 2) sm90::mbarrier_arrive_release_cluster(sm90::map_to_block(ready, uint32_t(lane)));
-    while (!sm90::mbarrier_try_wait_acquire_cluster(ready, 0)) {
-    }
+    if (lane == 0) sm90::mbarrier_arrive_expect_tx(full, 32 * 16);
     float v[4];
-    sm90::load_cluster_f32x4(v, sm90::map_to_block(base + uint32_t(31 - lane) * 16, uint32_t(1 - rank)));
+    for (int e = 0; e < 4; ++e) v[e] = as_float(get(in, (rank * 32 + lane) * 4 + e));
+    sm90::store_async_f32x4(sm90::map_to_block(base + uint32_t(lane) * 16, uint32_t(1 - rank)), v, sm90::map_to_block(full, uint32_t(1 - rank)));
+    wait(full, 0);
+    for (int e = 0; e < 4; ++e) v[e] = as_float(get_shared(base + uint32_t((31 - lane) * 4 + e) * 4));
     sm80::warp_sync();
     if (lane < 2) sm90::mbarrier_arrive_cluster(sm90::map_to_block(done, uint32_t(lane)));
     wait(done, 0);
@@ -187,7 +185,7 @@ EXPECTED(mbarrier_ring_asking) {
     for (int n = 0; n < 288; ++n) out[n] = in[n / 32 * 32 + 31 - n % 32];
 }
 
-// case: mbarrier_cluster in 256 out 256 exact covers mbarrier_arrive_cluster, mbarrier_arrive_release_cluster, mbarrier_try_wait_acquire_cluster
+// case: mbarrier_cluster in 256 out 256 exact covers mbarrier_arrive_cluster, store_async_f32x4, cluster_arrive
 CASE(mbarrier_cluster) { return start<cluster_arrivals_kernel, 2>(stream, 2, 32, 1024, input(in), output(out)); }
 EXPECTED(mbarrier_cluster) {
     for (int rank = 0; rank < 2; ++rank)

@@ -21,13 +21,6 @@ TK_DEVICE void expect_bytes(barrier& b, int bytes) {
 /// acquired from them: `.acquire.cluster` would empty the L1 cache each time.
 TK_DEVICE void wait_cluster(barrier& b, uint32_t parity) { wait(b, parity); }
 
-/// The same where they arrive to publish what they wrote into shared memory (warp::publish_cluster): it may be read from here on.
-TK_DEVICE void wait_published(barrier& b, uint32_t parity) {
-    const uint32_t address = arch::shared_address(&b);
-    while (!sm90::mbarrier_try_wait_acquire_cluster(address, parity)) {
-    }
-}
-
 namespace warp {
 /// One arrival for the warp at the same barrier of block `rank` of the cluster.
 TK_DEVICE void arrive_remote(barrier& b, int rank) {
@@ -38,11 +31,6 @@ TK_DEVICE void arrive_remote(barrier& b, int rank) {
 TK_DEVICE void arrive_cluster(barrier& b, int blocks) {
     sync();
     if (lane() < blocks) tk::arrive_remote(b, lane());
-}
-/// The same, publishing what the warp has written into its block's shared memory to whoever waits with wait_published.
-TK_DEVICE void publish_cluster(barrier& b, int blocks) {
-    sync();
-    if (lane() < blocks) sm90::mbarrier_arrive_release_cluster(sm90::map_to_block(arch::shared_address(&b), uint32_t(lane())));
 }
 }  // namespace warp
 

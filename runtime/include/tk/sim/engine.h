@@ -56,14 +56,13 @@ uint32_t shared_address(const void* pointer);
 uint32_t map_to_block(uint32_t address, uint32_t rank);
 
 // mbarrier (the PTX manual, and what was measured: runtime/sim/README.md).
-enum class order : uint8_t { block, cluster_relaxed, cluster };  // which arrivals publish writes, which waits acquire them
 /// `needs_fence`: others may use it behind barrier_init_fence only.
 void barrier_init(uint32_t barrier, uint32_t arrivals, bool needs_fence);
 void barrier_init_fence();
-void barrier_arrive(uint32_t barrier, order how);
+void barrier_arrive(uint32_t barrier);
 void barrier_arrive_expect(uint32_t barrier, uint32_t bytes);
 void barrier_complete(uint32_t barrier, uint32_t bytes, bool must_be_own);
-bool barrier_try_wait(uint32_t barrier, uint32_t parity, order how);
+bool barrier_try_wait(uint32_t barrier, uint32_t parity);
 /// Whoever asks in a loop is taken to wait, here too.
 bool barrier_test_wait(uint32_t barrier, uint32_t parity);
 
@@ -101,8 +100,8 @@ void products_fence();
 void products_commit();
 void products_wait(int newest);
 
-/// Four bytes into shared memory of a block of the cluster; a barrier of that block counts them (st.async).
-void store_async(uint32_t to, uint32_t word, uint32_t barrier);
+/// 4 or 16 bytes into shared memory of a block of the cluster; a barrier of that block counts them (st.async).
+void store_async(uint32_t to, const void* from, int bytes, uint32_t barrier);
 
 // Registers, programmatic launch.
 void set_registers(int count, bool increase);

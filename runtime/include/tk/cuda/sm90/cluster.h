@@ -43,17 +43,15 @@ TK_DEVICE uint32_t map_to_block(uint32_t address, uint32_t rank) {
     return remote;
 }
 
-/// ld.shared::cluster: 16 bytes from an address of map_to_block.
-TK_DEVICE void load_cluster_f32x4(float (&v)[4], uint32_t address) {
-    TK_PTX("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-           : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
-           : "r"(address)
-           : "memory");
-}
-
 /// st.async: four bytes to an address of map_to_block, which complete as bytes on a barrier of the same block, as those of a copy do.
 TK_DEVICE void store_async_b32(uint32_t address, uint32_t word, uint32_t barrier) {
     TK_PTX("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(address), "r"(word), "r"(barrier) : "memory");
+}
+/// The same with 16 bytes.
+TK_DEVICE void store_async_f32x4(uint32_t address, const float (&v)[4], uint32_t barrier) {
+    TK_PTX("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(address), "f"(v[0]), "f"(v[1]),
+           "f"(v[2]), "f"(v[3]), "r"(barrier)
+           : "memory");
 }
 
 }  // namespace tk::sm90

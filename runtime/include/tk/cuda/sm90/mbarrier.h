@@ -16,11 +16,6 @@ TK_DEVICE void mbarrier_arrive_cluster(uint32_t barrier) {
     TK_PTX("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/// The same, after all writes of this thread and of those it synchronised with are visible in the cluster (release).
-TK_DEVICE void mbarrier_arrive_release_cluster(uint32_t barrier) {
-    TK_PTX("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
 /// Adds `bytes` to what the phase waits for, then arrives once.
 TK_DEVICE void mbarrier_arrive_expect_tx(uint32_t barrier, uint32_t bytes) {
     TK_PTX("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
@@ -41,18 +36,6 @@ TK_DEVICE bool mbarrier_try_wait(uint32_t barrier, uint32_t parity) {
     uint32_t done;
     TK_PTX("{\n.reg .pred p;\n"
            "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-           "selp.u32 %0, 1, 0, p;\n}"
-           : "=r"(done)
-           : "r"(barrier), "r"(parity)
-           : "memory");
-    return done != 0;
-}
-
-/// The same, and this thread sees what the arrivals of the phase released in the cluster (acquire).
-TK_DEVICE bool mbarrier_try_wait_acquire_cluster(uint32_t barrier, uint32_t parity) {
-    uint32_t done;
-    TK_PTX("{\n.reg .pred p;\n"
-           "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
            "selp.u32 %0, 1, 0, p;\n}"
            : "=r"(done)
            : "r"(barrier), "r"(parity)

@@ -17,8 +17,7 @@ TK_DEVICE void cluster_wait() { sim::cluster_wait(); }
 
 TK_DEVICE uint32_t map_to_block(uint32_t address, uint32_t rank) { return sim::map_to_block(address, rank); }
 
-TK_DEVICE void load_cluster_f32x4(float (&v)[4], uint32_t address) { sim::load_shared(address, v, 16); }
-
-TK_DEVICE void store_async_b32(uint32_t address, uint32_t word, uint32_t barrier) { sim::store_async(address, word, barrier); }
+TK_DEVICE void store_async_b32(uint32_t address, uint32_t word, uint32_t barrier) { sim::store_async(address, &word, 4, barrier); }
+TK_DEVICE void store_async_f32x4(uint32_t address, const float (&v)[4], uint32_t barrier) { sim::store_async(address, v, 16, barrier); }
 
 }  // namespace tk::sm90

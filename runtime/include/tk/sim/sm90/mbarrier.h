@@ -7,14 +7,10 @@
 
 namespace tk::sm90 {
 
-TK_DEVICE void mbarrier_arrive_cluster(uint32_t barrier) { sim::barrier_arrive(barrier, sim::order::cluster_relaxed); }
-TK_DEVICE void mbarrier_arrive_release_cluster(uint32_t barrier) { sim::barrier_arrive(barrier, sim::order::cluster); }
+TK_DEVICE void mbarrier_arrive_cluster(uint32_t barrier) { sim::barrier_arrive(barrier); }
 TK_DEVICE void mbarrier_arrive_expect_tx(uint32_t barrier, uint32_t bytes) { sim::barrier_arrive_expect(barrier, bytes); }
 TK_DEVICE void mbarrier_complete_tx(uint32_t barrier, uint32_t bytes) { sim::barrier_complete(barrier, bytes, true); }
 TK_DEVICE void mbarrier_complete_tx_cluster(uint32_t barrier, uint32_t bytes) { sim::barrier_complete(barrier, bytes, false); }
-TK_DEVICE bool mbarrier_try_wait(uint32_t barrier, uint32_t parity) { return sim::barrier_try_wait(barrier, parity, sim::order::block); }
-TK_DEVICE bool mbarrier_try_wait_acquire_cluster(uint32_t barrier, uint32_t parity) {
-    return sim::barrier_try_wait(barrier, parity, sim::order::cluster);
-}
+TK_DEVICE bool mbarrier_try_wait(uint32_t barrier, uint32_t parity) { return sim::barrier_try_wait(barrier, parity); }
 
 }  // namespace tk::sm90
