@@ -80,7 +80,7 @@ KERNELS = [
            arguments=("--target=sm_80",), note="two workers that receive from the same pipes, in blocks that walk over tiles"),
     Kernel("columns", "test/run/clusters_along_the_last_axis.tk", "banded_pairs", [({"E": 1, "M": 130, "N": 195, "K": 200}, 4), ({"E": 2, "M": 64, "N": 66, "K": 64}, 2)],
            note="clusters along the last axis, for mutants by hand only", mechanical=False, condition=True),
-    Kernel("gemm_pair", "examples/gemm/gemm.tk", "gemm_upright_pair", [({"M": 40, "N": 136, "K": 712}, 4), ({"M": 200, "N": 72, "K": 64}, 2)],
+    Kernel("gemm_pair", "test/run/rows_that_clusters_do_not_copy.tk", "product_pairs", [({"M": 40, "N": 136, "K": 712}, 4), ({"M": 200, "N": 72, "K": 64}, 2)],
            note="shares of which some are missing, for mutants by hand only", mechanical=False),
     Kernel("gemm_by_hand", "test/mutants/inputs/gemm.tk", None, [({"M": 264, "N": 264, "K": 712}, 2), ({"M": 130, "N": 133, "K": 64}, 1)],
            note="for mutants by hand only", mechanical=False),

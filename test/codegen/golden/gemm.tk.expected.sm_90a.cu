@@ -11,8 +11,8 @@ namespace {
 
 // C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// A few rows, or a few tiles in all: streaming A and B decides. Of long sums up to eight blocks have a part each, so that more
-// multiprocessors fetch.
+// A few rows, or a few tiles in all: streaming A and B decides. Of long sums two to eight blocks have a part each, so that more
+// multiprocessors fetch; they meet where the parts are added up.
 // schedule decode of gemm for sm_90a
 // Compiled for sm_90a with BM = 64, BN = 64, BK = 128, WM = 1, WN = 1.
 //
@@ -526,55 +526,60 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Not many more tiles than multiprocessors: two or four blocks share what they fetch of A, or of B.
-// schedule upright_pair of gemm for sm_90a
-// Compiled for sm_90a with BM = 128, BN = 64, BK = 64, WM = 2, WN = 1.
+// schedule square_halves of gemm for sm_90a
+// Compiled for sm_90a with BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
 //
-// One block for each tile, 2 in a cluster, which share loads:
+// One cluster of 2 blocks for each tile; each block adds up its share of the loop:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
 //
-// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
-//     ^  ab_full: 1 arrival and 24576 bytes          |
-//     +- ab_empty: 16 arrivals ----------------------+
+// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
+//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
+//     ^  ab_full: 1 arrival and 32768 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
 //
 // Shared memory, 214016 bytes:
 //    offset   bytes
-//         0  131072  ab_0[8]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//    131072   65536  ab_1[8]        bf16[64, 64], swizzle 128   pipe ab, field 1
-//    196608   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    212992     128  barriers
+//         0   81920  ab_0[5]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     81920   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    163840   16384  C_stage[2][2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    180224   32768  acc_shares[2]  f32[64, 64]                 what the other blocks have of this one's columns of acc
+//    212992      96  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-// `A_map_share_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-struct gemm_upright_pair_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[8];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[8];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
-  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[8];  // 16 arrivals: every reader is done with a slot of ab
+struct gemm_square_halves_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][2];
+  tk::fragment_buffer<64, 64> acc_shares[2];
+  tk::barrier ab_full[5];          // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[5];         // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier acc_shares_full[2];  // 1 arrival: all other blocks have filled their parts of acc_shares
 };
 
 TK_CLUSTER_KERNEL(384, 2)
-gemm_upright_pair(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_share, TK_TENSOR_MAP A_map_share_rows,
-                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_clusters,
-                  const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_upright_pair_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                   const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_square_halves_shared>();
+  // One thread prepares the barriers; everybody waits until they stand, who reaches into other blocks until theirs do.
   if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
-    tk::prefetch(A_map_share);
-    tk::prefetch(A_map_share_rows);
-    for (int slot = 0; slot < 8; ++slot) {
+    for (int slot = 0; slot < 5; ++slot) {
       tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 16);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    for (int slot = 0; slot < 2; ++slot) {
+      tk::init(shared.acc_shares_full[slot], 1);
     }
     tk::fence_barrier_init();
   }
-  tk::cluster::sync();
+  tk::cluster::arrive();
+  tk::block::sync();
 
   // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
@@ -584,21 +589,21 @@ gemm_upright_pair(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
       const int tile = tk::cluster::index();
-      const int m_block = tile / n_clusters;
-      const int n_cluster = tile % n_clusters;
-      const int n_block = n_cluster * 2 + tk::cluster::rank();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
       const int m = m_block * 128;
-      const int n = n_block * 64;
+      const int n = n_block * 128;
       // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
+      const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+      const int split_begin = tk::cluster::rank() * split_share;
+      const int split_end = split_begin + split_share;
+      for (int k = split_begin; k < split_end; k += 64) {
         // ab <- (A[m, k], B[k, n])
-        tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-        tk::load_rows_multicast<16>(tk::rows<64>(shared.ab_0[ab.slot], tk::cluster::rank() * 64), A_map_share, A_map_share_rows,
-                                    shared.ab_full[ab.slot], M - (m + tk::cluster::rank() * 64), 3, m + tk::cluster::rank() * 64,
-                                    k);
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
         tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
         ab.advance();
       }
@@ -606,108 +611,123 @@ gemm_upright_pair(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
-    tk::ring<8> ab;
+    tk::ring<5> ab;
     const int tile = tk::cluster::index();
-    const int m_block = tile / n_clusters;
-    const int n_cluster = tile % n_clusters;
-    const int n_block = n_cluster * 2 + tk::cluster::rank();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
     const int m = m_block * 128;
-    const int n = n_block * 64;
+    const int n = n_block * 128;
     // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
     // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
+    const int split_begin = tk::cluster::rank() * split_share;
+    const int split_end = split_begin + split_share;
+    tk::cluster::wait();
+    for (int k = split_begin; k < split_end; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
       const auto& a = shared.ab_0[ab.slot];
       const auto& b = shared.ab_1[ab.slot];
       // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
       tk::warpgroup::mma_commit();
       // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
+      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       ab.advance();
     }
     tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
+    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // for k in K by BK
+    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
+    tk::split::send<2>(shared.acc_shares[w], acc, tk::cluster::rank(), shared.acc_shares_full[w]);
+    if (tk::warpgroup::thread() == 0) tk::expect_bytes(shared.acc_shares_full[w], 16384);
+    tk::wait(shared.acc_shares_full[w], /*parity=*/0);
+    const auto acc_sum = tk::split::collect<2>(shared.acc_shares[w], acc, tk::cluster::rank());
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
+    const auto rounded = tk::convert<tk::bf16>(acc_sum);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
       auto& staged = shared.C_stage[w][C_chunk];
-      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
+      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
       tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
+          tk::store_async(C_map, staged, m + tk::cluster::rank() * 64 + C_chunk * 32, n + w * 64);
           tk::commit_stores();
         }
       } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + tk::cluster::rank() * 64 + C_chunk * 32), tk::span(n + w * 64)),
+                                             staged);
       }
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule upright_four of gemm for sm_90a
-// Compiled for sm_90a with BM = 128, BN = 64, BK = 64, WM = 2, WN = 1.
+// schedule square_quarters of gemm for sm_90a
+// Compiled for sm_90a with BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
 //
-// One block for each tile, 4 in a cluster, which share loads:
+// One cluster of 4 blocks for each tile; each block adds up its share of the loop:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
 //
-// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
-//     ^  ab_full: 1 arrival and 24576 bytes          |
-//     +- ab_empty: 32 arrivals ----------------------+
+// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
+//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
+//     ^  ab_full: 1 arrival and 32768 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
 //
-// Shared memory, 214016 bytes:
+// Shared memory, 222208 bytes:
 //    offset   bytes
-//         0  131072  ab_0[8]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//    131072   65536  ab_1[8]        bf16[64, 64], swizzle 128   pipe ab, field 1
-//    196608   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    212992     128  barriers
+//         0   81920  ab_0[5]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     81920   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    163840    8192  C_stage[2]     bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    172032   49152  acc_shares[2]  f32[64, 96]                 what the other blocks have of this one's columns of acc
+//    221184      96  barriers
 //
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-// `A_map_share_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-struct gemm_upright_four_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[8];
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_1[8];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
-  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[8];  // 32 arrivals: every reader is done with a slot of ab
+struct gemm_square_quarters_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
+  tk::fragment_buffer<64, 96> acc_shares[2];
+  tk::barrier ab_full[5];          // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[5];         // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier acc_shares_full[2];  // 1 arrival: all other blocks have filled their parts of acc_shares
 };
 
 TK_CLUSTER_KERNEL(384, 4)
-gemm_upright_four(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_share, TK_TENSOR_MAP A_map_share_rows,
-                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_clusters,
-                  const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_upright_four_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                     const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks,
+                     const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_square_quarters_shared>();
+  // One thread prepares the barriers; everybody waits until they stand, who reaches into other blocks until theirs do.
   if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
     tk::prefetch(B_map);
     if (C_map_usable) tk::prefetch(C_map);
-    tk::prefetch(A_map_share);
-    tk::prefetch(A_map_share_rows);
-    for (int slot = 0; slot < 8; ++slot) {
+    for (int slot = 0; slot < 5; ++slot) {
       tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 32);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    for (int slot = 0; slot < 2; ++slot) {
+      tk::init(shared.acc_shares_full[slot], 1);
     }
     tk::fence_barrier_init();
   }
-  tk::cluster::sync();
+  tk::cluster::arrive();
+  tk::block::sync();
 
   // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
   tk::grid::wait_previous();
@@ -717,21 +737,21 @@ gemm_upright_four(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
-      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
       const int tile = tk::cluster::index();
-      const int m_block = tile / n_clusters;
-      const int n_cluster = tile % n_clusters;
-      const int n_block = n_cluster * 4 + tk::cluster::rank();
+      const int m_block = tile / n_blocks;
+      const int n_block = tile % n_blocks;
       const int m = m_block * 128;
-      const int n = n_block * 64;
+      const int n = n_block * 128;
       // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
+      const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
+      const int split_begin = tk::cluster::rank() * split_share;
+      const int split_end = split_begin + split_share;
+      for (int k = split_begin; k < split_end; k += 64) {
         // ab <- (A[m, k], B[k, n])
-        tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-        tk::load_rows_multicast<16>(tk::rows<32>(shared.ab_0[ab.slot], tk::cluster::rank() * 32), A_map_share, A_map_share_rows,
-                                    shared.ab_full[ab.slot], M - (m + tk::cluster::rank() * 32), 15, m + tk::cluster::rank() * 32,
-                                    k);
+        tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
+        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
         tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
         ab.advance();
       }
@@ -739,60 +759,64 @@ gemm_upright_four(TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, TK_TENSOR_MAP A_map_
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
-    tk::ring<8> ab;
+    tk::ring<5> ab;
     const int tile = tk::cluster::index();
-    const int m_block = tile / n_clusters;
-    const int n_cluster = tile % n_clusters;
-    const int n_block = n_cluster * 4 + tk::cluster::rank();
+    const int m_block = tile / n_blocks;
+    const int n_block = tile % n_blocks;
     const int m = m_block * 128;
-    const int n = n_block * 64;
+    const int n = n_block * 128;
     // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 64, layout>(0.0f);
+    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
     // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
+    const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
+    const int split_begin = tk::cluster::rank() * split_share;
+    const int split_end = split_begin + split_share;
+    tk::cluster::wait();
+    for (int k = split_begin; k < split_end; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
       const auto& a = shared.ab_0[ab.slot];
       const auto& b = shared.ab_1[ab.slot];
       // acc += a.rows(w / WN) @ b.cols(w % WN)
       tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
+      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
       tk::warpgroup::mma_commit();
       // One product stays in flight; the one before it is complete, so its slot goes back.
       tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 4);
+      if (k > split_begin) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       ab.advance();
     }
     tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 4);
+    if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+    // for k in K by BK
+    // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
+    tk::split::send<4>(shared.acc_shares[w], acc, tk::cluster::rank(), shared.acc_shares_full[w]);
+    if (tk::warpgroup::thread() == 0) tk::expect_bytes(shared.acc_shares_full[w], 24576);
+    tk::wait(shared.acc_shares_full[w], /*parity=*/0);
+    const auto acc_sum = tk::split::collect<4>(shared.acc_shares[w], acc, tk::cluster::rank());
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
-      auto& staged = shared.C_stage[w][C_chunk];
-      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
-          tk::commit_stores();
-        }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
+    auto& staged = shared.C_stage[w];
+    tk::warpgroup::store_shared(tk::transposed(staged), tk::convert<tk::bf16>(acc_sum));
+    tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+    tk::warpgroup::sync();
+    if (C_map_usable) {
+      if (tk::warpgroup::thread() == 0) {
+        tk::store_async(C_map, staged, m + tk::cluster::rank() * 32, n + w * 64);
+        tk::commit_stores();
       }
+    } else {
+      tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + tk::cluster::rank() * 32), tk::span(n + w * 64)), staged);
     }
     // The block's shared memory stays until the copy engine has read it.
     tk::wait_stores_read<0>();
   }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Not many more tiles than multiprocessors: two blocks share what they fetch of B.
 // schedule medium_pair of gemm for sm_90a
 // Compiled for sm_90a with BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
 //
@@ -2108,17 +2132,17 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
 }
 
 // About how many nanoseconds a product takes in tiles of BM x BN, fitted to timings (`tools/bench --costs`). `parts` blocks share each
-// sum; `up` blocks of a cluster share what they fetch of B, `wide` ones of A. Each round of tiles over the multiprocessors that clusters
-// have room on takes `start`. In each step of 64 along K it multiplies, for `product`, and fetches: multiprocessors are neighbours by
-// twos and fetch through one door, and a row that begins inside a line of 128 bytes takes two lines. Nothing is faster than memory, which
-// gives narrow tiles of B more slowly.
+// sum; `up` blocks of a cluster share what they fetch of B. Each round of tiles over the multiprocessors that clusters have room on takes
+// `start`. In each step of 64 along K it multiplies, for `product`, and fetches: multiprocessors are neighbours by twos and fetch through
+// one door, and a row that begins inside a line of 128 bytes takes two lines. Nothing is faster than memory, which gives narrow tiles of
+// B more slowly.
 tk::index gemm_cost_by_time(tk::index M, tk::index N, tk::index K, tk::index BM, tk::index BN, tk::index parts, tk::index up,
-                            tk::index wide, tk::index room, tk::index product, tk::index start) {
-  const tk::index tiles = tk::cdiv<tk::index>(M, BM * up) * up * tk::cdiv<tk::index>(N, BN * wide) * wide * parts;
+                            tk::index room, tk::index product, tk::index start) {
+  const tk::index tiles = tk::cdiv<tk::index>(M, BM * up) * up * tk::cdiv<tk::index>(N, BN) * parts;
   const tk::index steps = tk::cdiv<tk::index>(K, parts * 64);
-  const tk::index fetch = (tk::floor_div<tk::index>(BM, wide) * (tk::min<tk::index>(K % 64, 1) + 1) +
-                           tk::floor_div<tk::index>(BN, up) * (tk::min<tk::index>(N % 64, 1) + 1)) * 40 / 100;
-  const tk::index memory = (M * K + K * N + tk::floor_div<tk::index>(K * N * 19, BN) + M * N) / 2325;
+  const tk::index fetch = (BM * (tk::min<tk::index>(K % 64, 1) + 1) +
+                           tk::floor_div<tk::index>(BN, up) * (tk::min<tk::index>(N % 64, 1) + 1)) * 41 / 100;
+  const tk::index memory = (M * K + K * N + tk::floor_div<tk::index>(K * N * 42, BN) + M * N) / 2819;
   return tk::cdiv<tk::index>(tiles, room) * start +
          tk::max<tk::index>(tk::cdiv<tk::index>(tiles, room) * steps * product +
                             tk::cdiv<tk::index>(tiles * 2, room) * steps * fetch, memory);
@@ -2153,24 +2177,24 @@ struct gemm_call {
     const tk::index room_of_pairs = call.processors() / 2 * 2;
     const tk::index room_of_decode_eighths = call.room<gemm_decode_eighths, 8>(256, sizeof(gemm_decode_eighths_shared));
     const tk::index room_of_quarters = call.room<gemm_quarters, 4>(256, sizeof(gemm_quarters_shared));
-    const tk::index room_of_upright_four = call.room<gemm_upright_four, 4>(384, sizeof(gemm_upright_four_shared));
+    const tk::index room_of_square_quarters = call.room<gemm_square_quarters, 4>(384, sizeof(gemm_square_quarters_shared));
     tk::host::offers offers;
-    offers.add(0, gemm_cost_by_time(M, N, K, 64, 64, 1, 1, 1, sms, 83, 1717));  // decode
-    offers.add(1, gemm_cost_by_time(M, N, K, 64, 64, 2, 1, 1, room_of_pairs, 134, 2868));  // decode_halves
-    offers.add(2, gemm_cost_by_time(M, N, K, 64, 64, 8, 1, 1, room_of_decode_eighths, 181, 3950));  // decode_eighths
-    offers.add(3, gemm_cost_by_time(M, N, K, 64, 128, 4, 1, 1, room_of_quarters, 221, 4326));  // quarters
-    offers.add(4, gemm_cost_by_time(M, N, K, 128, 64, 1, 1, 2, room_of_pairs, 153, 2531));  // upright_pair
-    offers.add(5, gemm_cost_by_time(M, N, K, 128, 64, 1, 1, 4, room_of_upright_four, 154, 2532));  // upright_four
-    offers.add(6, gemm_cost_by_time(M, N, K, 128, 128, 1, 2, 1, room_of_pairs, 221, 2701));  // medium_pair
-    offers.add(7, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, 1, sms, 104, 1968));  // tile_64x128
-    offers.add(8, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, 1, sms, 141, 2317));  // tile_64x256
-    offers.add(9, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, 1, sms, 166, 2074));  // tile_96x128
-    offers.add(10, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, 1, sms, 228, 2539));  // tile_160x128
-    offers.add(11, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, 1, sms, 270, 2683));  // tile_128x192
-    offers.add(12, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, 1, sms, 410, 3525));  // tile_256x128
-    offers.add(13, gemm_cost_by_time(M, N, K, 192, 192, 1, 1, 1, sms, 465, 3874));  // tile_192x192
-    offers.add(14, gemm_cost_by_time(M, N, K, 128, 256, 1, 1, 1, sms, 382, 3885));  // large
-    offers.add(15, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, 1, room_of_pairs, 418, 3614));  // pair_224
+    offers.add(0, gemm_cost_by_time(M, N, K, 64, 64, 1, 1, sms, 108, 1550));  // decode
+    offers.add(1, gemm_cost_by_time(M, N, K, 64, 64, 2, 1, room_of_pairs, 141, 1726));  // decode_halves
+    offers.add(2, gemm_cost_by_time(M, N, K, 64, 64, 8, 1, room_of_decode_eighths, 160, 3386));  // decode_eighths
+    offers.add(3, gemm_cost_by_time(M, N, K, 64, 128, 4, 1, room_of_quarters, 225, 3385));  // quarters
+    offers.add(4, gemm_cost_by_time(M, N, K, 128, 128, 2, 1, room_of_pairs, 261, 2814));  // square_halves
+    offers.add(5, gemm_cost_by_time(M, N, K, 128, 128, 4, 1, room_of_square_quarters, 250, 4154));  // square_quarters
+    offers.add(6, gemm_cost_by_time(M, N, K, 128, 128, 1, 2, room_of_pairs, 236, 2621));  // medium_pair
+    offers.add(7, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, sms, 112, 2017));  // tile_64x128
+    offers.add(8, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 147, 2374));  // tile_64x256
+    offers.add(9, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, sms, 165, 2223));  // tile_96x128
+    offers.add(10, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 244, 2648));  // tile_160x128
+    offers.add(11, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 290, 2815));  // tile_128x192
+    offers.add(12, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 431, 4022));  // tile_256x128
+    offers.add(13, gemm_cost_by_time(M, N, K, 192, 192, 1, 1, sms, 501, 3993));  // tile_192x192
+    offers.add(14, gemm_cost_by_time(M, N, K, 128, 256, 1, 1, sms, 420, 3987));  // large
+    offers.add(15, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, room_of_pairs, 449, 3453));  // pair_224
     return offers.cheapest();
   }
 
@@ -2233,38 +2257,36 @@ struct gemm_call {
                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)), C_map_usable);
   }
 
-  void launch_gemm_upright_pair() {
+  void launch_gemm_square_halves() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
-    const tk::index n_clusters = tk::cdiv<tk::index>(n_blocks, 2);
-    const tk::index tiles = m_blocks * n_clusters;
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
     call.tiles(tiles, 2);
     if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    const tk::tensor_map A_map_share = call.load_map(A, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map A_map_share_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    call.launch<gemm_upright_pair, 2>(int(tiles) * 2, 384, sizeof(gemm_upright_pair_shared), B_map, C_map, A_map_share,
-                                      A_map_share_rows, tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K),
-                                      tk::divisor(int(n_clusters)), C_map_usable);
+    call.launch<gemm_square_halves, 2>(int(tiles) * 2, 384, sizeof(gemm_square_halves_shared), A_map, A_map_rows, B_map, C_map,
+                                       tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)),
+                                       C_map_usable);
   }
 
-  void launch_gemm_upright_four() {
+  void launch_gemm_square_quarters() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 64);
-    const tk::index n_clusters = tk::cdiv<tk::index>(n_blocks, 4);
-    const tk::index tiles = m_blocks * n_clusters;
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
     call.tiles(tiles, 4);
     if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
     const bool C_map_usable = call.can_store(C);
-    const tk::tensor_map A_map_share = call.load_map(A, tk::swizzle::b128, {32, 64});
-    const tk::tensor_map A_map_share_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    call.launch<gemm_upright_four, 4>(int(tiles) * 4, 384, sizeof(gemm_upright_four_shared), B_map, C_map, A_map_share,
-                                      A_map_share_rows, tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K),
-                                      tk::divisor(int(n_clusters)), C_map_usable);
+    call.launch<gemm_square_quarters, 4>(int(tiles) * 4, 384, sizeof(gemm_square_quarters_shared), A_map, A_map_rows, B_map, C_map,
+                                         tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)),
+                                         C_map_usable);
   }
 
   void launch_gemm_medium_pair() {
@@ -2430,38 +2452,18 @@ struct gemm_call {
   }
 
   // Bytes of workspace: copies of what the copy engine can't read where it lies.
-  size_t workspace_size(int schedule) const {
-    switch (schedule) {
-      case 0: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 1: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 2: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 3: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 4: return tk::host::packing_bytes(*B) + tk::host::packing_bytes(*A);
-      case 5: return tk::host::packing_bytes(*B) + tk::host::packing_bytes(*A);
-      case 6: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 7: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 8: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 9: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 10: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 11: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 12: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 13: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 14: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      case 15: return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B);
-      default: return 0;
-    }
-  }
+  size_t workspace_size() const { return tk::host::packing_bytes(*A) + tk::host::packing_bytes(*B); }
 
   size_t workspace_needed() {
     check();
-    return call.failed() ? 0 : workspace_size(choose());
+    return call.failed() ? 0 : workspace_size();
   }
 
   tk_status launch(void* workspace, size_t workspace_bytes) {
     check();
     if (call.failed()) return call.status();
     const int schedule = choose();
-    call.workspace(workspace, workspace_bytes, workspace_size(schedule));
+    call.workspace(workspace, workspace_bytes, workspace_size());
     call.beside_workspace("A", A);
     call.beside_workspace("B", B);
     call.beside_workspace("C", C);
@@ -2471,8 +2473,8 @@ struct gemm_call {
       case 1: launch_gemm_decode_halves(); break;
       case 2: launch_gemm_decode_eighths(); break;
       case 3: launch_gemm_quarters(); break;
-      case 4: launch_gemm_upright_pair(); break;
-      case 5: launch_gemm_upright_four(); break;
+      case 4: launch_gemm_square_halves(); break;
+      case 5: launch_gemm_square_quarters(); break;
       case 6: launch_gemm_medium_pair(); break;
       case 7: launch_gemm_tile_64x128(); break;
       case 8: launch_gemm_tile_64x256(); break;
