@@ -94,6 +94,19 @@ bool IsLoaded(const ir::Kernel& kernel, const std::string& pipe) {
   return true;
 }
 
+/// Whether some region sends fields of the pipe one by one, and another one sends others: what fills a slot is then not in one place.
+bool AreSentApart(const Region& region, const std::string& pipe, std::set<int64_t>& together) {
+  std::set<int64_t> here;
+  for (const Op& op : region) {
+    if (op.code == OpCode::kSend && op.symbol == pipe && op.number != ir::kAllFields) here.insert(op.number);
+    const auto is_apart = [&](const Region& inner) { return AreSentApart(inner, pipe, together); };
+    if (std::any_of(op.regions.begin(), op.regions.end(), is_apart)) return true;
+  }
+  if (here.empty()) return false;
+  if (together.empty()) together = here;
+  return here != together;
+}
+
 class FieldSeparation {
  public:
   FieldSeparation(ir::Kernel& kernel, size_t place, const std::set<size_t>& late) : kernel_(kernel), source_(kernel.pipes[place]) {
@@ -101,7 +114,7 @@ class FieldSeparation {
     for (size_t half = 0; half < 2; ++half) {
       ir::Pipe& pipe = halves_[half] = source_;
       pipe.fields.clear();
-      pipe.fields_of = source_.name;
+      if (pipe.fields_of.empty()) pipe.fields_of = source_.name;
       std::string names;
       for (size_t i = 0; i < source_.fields.size(); ++i) {
         if (late.contains(i) != (half == 1)) continue;
@@ -172,9 +185,22 @@ class FieldSeparation {
   std::map<size_t, Place> place_;  // of each field
 };
 
+void Separate(ir::Kernel& kernel, size_t place, const std::set<size_t>& late) {
+  FieldSeparation separation(kernel, place, late);
+  for (ir::Worker& worker : kernel.workers) separation.Rewrite(worker.body);
+}
+
 }  // namespace
 
 Result<void> SeparateFields(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+  for (size_t place = kernel.pipes.size(); place-- > 0;) {
+    const ir::Pipe pipe = kernel.pipes[place];
+    const bool are_apart = std::any_of(kernel.workers.begin(), kernel.workers.end(), [&](const ir::Worker& worker) {
+      std::set<int64_t> together;
+      return AreSentApart(worker.body, pipe.name, together);
+    });
+    for (size_t field = pipe.fields.size(); are_apart && field-- > 1;) Separate(kernel, place, {field});
+  }
   if (!target.has_matrix_group || kernel.depth == 0) return {};
   for (size_t place = kernel.pipes.size(); place-- > 0;) {
     const ir::Pipe& pipe = kernel.pipes[place];
@@ -183,8 +209,7 @@ Result<void> SeparateFields(ir::Kernel& kernel, const Target& target, Diagnostic
     std::set<size_t> late;
     for (const ir::Worker& worker : kernel.workers) late.merge(LateIn(worker.body, pipe.name, false));
     if (late.empty() || late.size() == pipe.fields.size()) continue;
-    FieldSeparation separation(kernel, place, late);
-    for (ir::Worker& worker : kernel.workers) separation.Rewrite(worker.body);
+    Separate(kernel, place, late);
   }
   return {};
 }
