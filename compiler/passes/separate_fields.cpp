@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "compiler/ir/op_traits.h"
+#include "compiler/passes/sent_slots.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -94,7 +97,8 @@ bool IsLoaded(const ir::Kernel& kernel, const std::string& pipe) {
   return true;
 }
 
-/// Whether some region sends fields of the pipe one by one, and another one sends others: what fills a slot is then not in one place.
+/// Whether some region sends fields of the pipe one by one, and another one sends others: what fills a slot is then not in one
+/// place.
 bool AreSentApart(const Region& region, const std::string& pipe, std::set<int64_t>& together) {
   std::set<int64_t> here;
   for (const Op& op : region) {
@@ -190,9 +194,32 @@ void Separate(ir::Kernel& kernel, size_t place, const std::set<size_t>& late) {
   for (ir::Worker& worker : kernel.workers) separation.Rewrite(worker.body);
 }
 
+/// A slot is complete in one place, but where a worker's own threads meet for it.
+void RefuseScatteredParts(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    const auto has_traffic = [&](const ir::Worker& worker) {
+      bool found = false;
+      ForEachOp(worker.body, [&](const Op& op) {
+        found |= (op.code == OpCode::kSend || op.code == OpCode::kReceive) && op.symbol == pipe.name;
+      });
+      return found;
+    };
+    if (target.folds_copies && std::count_if(kernel.workers.begin(), kernel.workers.end(), has_traffic) == 1) continue;
+    for (const ir::Worker& worker : kernel.workers) {
+      const Op* part = PartInAnotherBranch(worker, pipe.name);
+      if (!part) continue;
+      diagnostics
+          .Error(DiagnosticKind::kNotImplemented, part->span,
+                 fmt::format("parts of one slot of `{}` in several branches are specified, not yet implemented", pipe.SourceName()))
+          .Help("put one branch around all parts of the slot, or choose what is sent by `where` or an `if` expression");
+      break;
+    }
+  }
+}
+
 }  // namespace
 
-Result<void> SeparateFields(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+Result<void> SeparateFields(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   for (size_t place = kernel.pipes.size(); place-- > 0;) {
     const ir::Pipe pipe = kernel.pipes[place];
     const bool are_apart = std::any_of(kernel.workers.begin(), kernel.workers.end(), [&](const ir::Worker& worker) {
@@ -201,6 +228,9 @@ Result<void> SeparateFields(ir::Kernel& kernel, const Target& target, Diagnostic
     });
     for (size_t field = pipe.fields.size(); are_apart && field-- > 1;) Separate(kernel, place, {field});
   }
+  const size_t errors = diagnostics.ErrorCount();
+  RefuseScatteredParts(kernel, target, diagnostics);
+  if (diagnostics.ErrorCount() != errors) return Failure{};
   if (!target.has_matrix_group || kernel.depth == 0) return {};
   for (size_t place = kernel.pipes.size(); place-- > 0;) {
     const ir::Pipe& pipe = kernel.pipes[place];

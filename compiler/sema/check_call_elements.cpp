@@ -181,7 +181,9 @@ Value Elaborator::Select(Value condition, Value a, Value b, std::string_view wha
   if (const auto known = NumberOf(*condition.expr); known && !condition.expr->type.is_tile) {
     Value chosen = *known != 0 ? std::move(a) : std::move(b);
     if (chosen.expr->type == result) return chosen;
-    const auto spread = [&](ExprPtr number) { return MakeNode(ExprKind::kSplat, Op::kNone, result, Args(std::move(number)), span); };
+    const auto spread = [&](ExprPtr number) {
+      return MakeNode(ExprKind::kSplat, Op::kNone, result, Args(std::move(number)), span);
+    };
     if (!chosen.expr->type.is_tile) return ExprValue(spread(std::move(chosen.expr)), span);
     // The other one does not matter, but it may be what gives the tile its shape.
     ExprPtr other = spread(MakeConvert(result.dtype == DType::kBool ? MakeBool(false, span) : MakeInt(0, span), result.dtype));
