@@ -38,6 +38,7 @@ struct WaitNote {
 
 struct NamedState {
   int64_t completed = 0, count = 0, wanted = 0;  // threads
+  uint64_t came = 0;                             // agents that the count has
   int latest = -1;
 };
 

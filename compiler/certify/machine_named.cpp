@@ -39,6 +39,9 @@ Outcome Machine::NamedBarrier(Context& c) {
       return fail(fmt::format("one thread of `{}` comes to {}, which counts whole warps", c.agent.name, name()));
     if (barrier.count > 0 && barrier.wanted != wanted)
       return fail(fmt::format("{} threads are wanted at {}, and {} by who came before", wanted, name(), barrier.wanted));
+    const uint64_t self = uint64_t{1} << c.number;
+    if ((barrier.came & self) != 0) return fail(fmt::format("`{}` comes to {} twice before the others have", c.agent.name, name()));
+    barrier.came |= self;
     for (const Share& share : Shares(c)) {
       if (barrier.latest >= 0 && !knowledge.Knows(share.warp, barrier.latest))
         return fail(fmt::format("`{}` may come to {} while others still use it", c.agent.name, name()));
@@ -54,6 +57,7 @@ Outcome Machine::NamedBarrier(Context& c) {
       barrier.latest = knowledge.NewEvent();
       ++barrier.completed;
       barrier.count = 0;
+      barrier.came = 0;
       knowledge.Forget(NamedCompleted(number));
       knowledge.Join(NamedCompleted(number), NamedArriving(number));
       knowledge.Learn(NamedCompleted(number), barrier.latest);

@@ -270,6 +270,7 @@ class Normalizer {
     for (const NamedState& barrier : state_.named) {
       Put(barrier.count);
       Put(barrier.wanted * (barrier.count > 0));
+      Put(static_cast<int64_t>(barrier.came));
     }
     for (size_t i = 0; i < program_.agents.size(); ++i) {
       const AgentState& self = state_.agents[i];

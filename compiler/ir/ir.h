@@ -125,10 +125,11 @@ struct Pipe {
   int64_t slots = 0;        // 0 until plan_shared
   int64_t least_slots = 1;  // what the order of traffic needs
   int64_t rings = 1;
-  std::string per_worker;   // "" or the worker whose instances own one ring each
-  std::string ring_of{};    // the source's pipe, of which separate_rings made one for each instance; "": this is one
-  std::string part_of{};    // the source's pipe, of which separate_pipes made several; "": this is one
-  std::string fields_of{};  // the source's pipe, of which separate_fields made two, each with some of its fields; "": this is one
+  std::string per_worker;  // "" or the worker whose instances own one ring each
+  std::string ring_of{};   // the source's pipe, of which separate_rings made one for each instance; "": this is one
+  std::string part_of{};   // the source's pipe, of which separate_pipes made several; "": this is one
+  std::string
+      fields_of{};  // the source's pipe, of which separate_fields made several, each with some of its fields; "": this is one
   // Found by expand_workers: how many instances fill and read a slot.
   int64_t senders = 0, receivers = 0;
   Span span;

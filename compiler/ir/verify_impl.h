@@ -82,6 +82,7 @@ class Verifier {
   void CheckSlot(const Op& op);
   void CheckBarrierOp(const Op& op);
   void CheckEngineCopy(const Op& op);
+  static bool Fills(const TensorMap& map, const Type& view);
   void CheckNamedBarrier(const Op& op);
   void CheckExpectedBytes(const Region& region);
   int64_t LoadedBytes(const Op& op, const std::string& barrier, bool* unknown) const;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Operations of the schedule level: views, barriers, the copy engine, named barriers.
 
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
 #include "compiler/ir/derived_names.h"
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/verify_impl.h"
@@ -277,11 +281,19 @@ void Verifier::CheckEngineCopy(const Op& op) {
     };
     if (!fits()) OpFault(op, "no map `{}` with boxes of fewer rows", RowsMap(map->name));
   }
-  int64_t box = 1;
-  for (const int64_t extent : map->box) box *= extent;
-  // Loads fill whole panels of a swizzled tile, the last of which may be partly unused.
-  const int64_t elements = loads ? EngineBytes(*map, view) / Bytes(view.dtype) : view.rows * view.cols;
-  if (box < 1 || elements % box != 0) OpFault(op, "boxes of {} elements do not fill {} x {}", box, view.rows, view.cols);
+  if (!Fills(*map, view)) OpFault(op, "boxes of [{}] do not fill {} x {}", fmt::join(map->box, ", "), view.rows, view.cols);
+}
+
+bool Verifier::Fills(const TensorMap& map, const Type& view) {
+  if (map.box.empty() || std::any_of(map.box.begin(), map.box.end(), [](int64_t extent) { return extent < 1; })) return false;
+  const int64_t width = map.box.back();
+  int64_t rows = 1;
+  for (const int64_t extent : map.box) rows *= extent;
+  rows /= width;
+  // A panel is as wide as the swizzle, and the last one may be partly unused.
+  if (map.swizzle != Swizzle::kNone) return rows == view.rows && width * Bytes(view.dtype) == static_cast<int64_t>(map.swizzle);
+  const bool is_column = rows == 1 && view.cols == 1 && width == view.rows;
+  return is_column || (rows == view.rows && (width == view.cols || (rows == 1 && view.cols % width == 0)));
 }
 
 void Verifier::CheckNamedBarrier(const Op& op) {

@@ -211,7 +211,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
   const PipeTraffic traffic = TrafficOf(kernel, target);
   if (target.folds_copies) {
     SyncChannels(kernel, rings, traffic, diagnostics);
-    for (ir::Worker& worker : kernel.workers) SyncFoldedRole(kernel, worker, target, diagnostics);
+    for (size_t i = 0; i < rings.size(); ++i) SyncFoldedRole(kernel, kernel.workers[i], rings[i], target, diagnostics);
     PlaceMeetings(kernel, target);
     HandOnTiles(kernel);
     for (size_t i = 0; i < rings.size(); ++i) DeclareRings(kernel, kernel.workers[i], rings[i]);

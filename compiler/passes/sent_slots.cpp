@@ -62,6 +62,38 @@ int64_t MostParts(const Region& region, const ir::Worker& worker, int64_t instan
   return most;
 }
 
+/// The parts of one slot, or of several in branches that exclude each other, that the operation sends for the instance.
+void CollectParts(const Op& op, const ir::Worker& worker, int64_t instance, const std::string& pipe,
+                  std::vector<const Op*>& parts) {
+  if (op.code == OpCode::kSend && op.symbol == pipe && !IsWhole(op)) parts.push_back(&op);
+  for (size_t side = 0; op.code == OpCode::kIf && side < op.regions.size(); ++side) {
+    if (!Takes(op, side, worker, instance)) continue;
+    for (const Op& inner : op.regions[side]) CollectParts(inner, worker, instance, pipe, parts);
+  }
+}
+
+const Op* ScatteredPart(const Region& region, const ir::Worker& worker, int64_t instance, const std::string& pipe) {
+  std::vector<const Op*> filled;
+  bool has_branch = false;
+  for (const Op& op : region) {
+    std::vector<const Op*> parts;
+    CollectParts(op, worker, instance, pipe, parts);
+    const auto is_again = [&](const Op* part) {
+      return std::any_of(filled.begin(), filled.end(), [&](const Op* other) { return IsSamePart(*part, *other); });
+    };
+    const bool is_whole = op.code == OpCode::kSend && op.symbol == pipe && IsWhole(op);
+    if (is_whole || std::any_of(parts.begin(), parts.end(), is_again)) filled.clear(), has_branch = false;
+    has_branch |= !parts.empty() && op.code == OpCode::kIf;
+    if (has_branch && !parts.empty() && !filled.empty()) return parts.front();
+    filled.insert(filled.end(), parts.begin(), parts.end());
+    for (size_t side = 0; op.code != OpCode::kSend && side < op.regions.size(); ++side) {
+      if (!Takes(op, side, worker, instance)) continue;
+      if (const Op* found = ScatteredPart(op.regions[side], worker, instance, pipe)) return found;
+    }
+  }
+  return nullptr;
+}
+
 /// How many slots of the pipe a worker receives; kLoops: there is traffic in a loop.
 constexpr int64_t kLoops = -1;
 int64_t Receives(const Region& region, const std::string& pipe, bool in_loop) {
@@ -128,6 +160,13 @@ int64_t PartsSent(const ir::Worker& worker, const std::string& pipe) {
   int64_t parts = 0;
   for (int64_t i = 0; i < instances; ++i) parts += MostParts(worker.body, worker, i, pipe);
   return parts;
+}
+
+const Op* PartInAnotherBranch(const ir::Worker& worker, const std::string& pipe) {
+  for (int64_t i = 0; i < worker.instances; ++i) {
+    if (const Op* found = ScatteredPart(worker.body, worker, i, pipe)) return found;
+  }
+  return nullptr;
 }
 
 bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe) {

@@ -28,6 +28,10 @@ bool IsReceivedNext(const ir::Region& region, size_t index);
 /// branch of its own.
 int64_t PartsSent(const ir::Worker& worker, const std::string& pipe);
 
+/// A send of a part of a slot of which the same instance sends another part in another branch; null: there is none. Nobody knows
+/// then where the slot is complete.
+const ir::Op* PartInAnotherBranch(const ir::Worker& worker, const std::string& pipe);
+
 /// Whether no slot of the pipe is filled a second time while the block lives: none has to be given back. Before lower_grid, the
 /// same of a tile.
 bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe);

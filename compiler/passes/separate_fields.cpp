@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "compiler/ir/op_traits.h"
+#include "compiler/passes/sent_slots.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -94,6 +97,20 @@ bool IsLoaded(const ir::Kernel& kernel, const std::string& pipe) {
   return true;
 }
 
+/// Whether some region sends fields of the pipe one by one, and another one sends others: what fills a slot is then not in one
+/// place.
+bool AreSentApart(const Region& region, const std::string& pipe, std::set<int64_t>& together) {
+  std::set<int64_t> here;
+  for (const Op& op : region) {
+    if (op.code == OpCode::kSend && op.symbol == pipe && op.number != ir::kAllFields) here.insert(op.number);
+    const auto is_apart = [&](const Region& inner) { return AreSentApart(inner, pipe, together); };
+    if (std::any_of(op.regions.begin(), op.regions.end(), is_apart)) return true;
+  }
+  if (here.empty()) return false;
+  if (together.empty()) together = here;
+  return here != together;
+}
+
 class FieldSeparation {
  public:
   FieldSeparation(ir::Kernel& kernel, size_t place, const std::set<size_t>& late) : kernel_(kernel), source_(kernel.pipes[place]) {
@@ -101,7 +118,7 @@ class FieldSeparation {
     for (size_t half = 0; half < 2; ++half) {
       ir::Pipe& pipe = halves_[half] = source_;
       pipe.fields.clear();
-      pipe.fields_of = source_.name;
+      if (pipe.fields_of.empty()) pipe.fields_of = source_.name;
       std::string names;
       for (size_t i = 0; i < source_.fields.size(); ++i) {
         if (late.contains(i) != (half == 1)) continue;
@@ -172,9 +189,48 @@ class FieldSeparation {
   std::map<size_t, Place> place_;  // of each field
 };
 
+void Separate(ir::Kernel& kernel, size_t place, const std::set<size_t>& late) {
+  FieldSeparation separation(kernel, place, late);
+  for (ir::Worker& worker : kernel.workers) separation.Rewrite(worker.body);
+}
+
+/// A slot is complete in one place, but where a worker's own threads meet for it.
+void RefuseScatteredParts(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    const auto has_traffic = [&](const ir::Worker& worker) {
+      bool found = false;
+      ForEachOp(worker.body, [&](const Op& op) {
+        found |= (op.code == OpCode::kSend || op.code == OpCode::kReceive) && op.symbol == pipe.name;
+      });
+      return found;
+    };
+    if (target.folds_copies && std::count_if(kernel.workers.begin(), kernel.workers.end(), has_traffic) == 1) continue;
+    for (const ir::Worker& worker : kernel.workers) {
+      const Op* part = PartInAnotherBranch(worker, pipe.name);
+      if (!part) continue;
+      diagnostics
+          .Error(DiagnosticKind::kNotImplemented, part->span,
+                 fmt::format("parts of one slot of `{}` in several branches are specified, not yet implemented", pipe.SourceName()))
+          .Help("put one branch around all parts of the slot, or choose what is sent by `where` or an `if` expression");
+      break;
+    }
+  }
+}
+
 }  // namespace
 
-Result<void> SeparateFields(ir::Kernel& kernel, const Target& target, Diagnostics&) {
+Result<void> SeparateFields(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
+  for (size_t place = kernel.pipes.size(); place-- > 0;) {
+    const ir::Pipe pipe = kernel.pipes[place];
+    const bool are_apart = std::any_of(kernel.workers.begin(), kernel.workers.end(), [&](const ir::Worker& worker) {
+      std::set<int64_t> together;
+      return AreSentApart(worker.body, pipe.name, together);
+    });
+    for (size_t field = pipe.fields.size(); are_apart && field-- > 1;) Separate(kernel, place, {field});
+  }
+  const size_t errors = diagnostics.ErrorCount();
+  RefuseScatteredParts(kernel, target, diagnostics);
+  if (diagnostics.ErrorCount() != errors) return Failure{};
   if (!target.has_matrix_group || kernel.depth == 0) return {};
   for (size_t place = kernel.pipes.size(); place-- > 0;) {
     const ir::Pipe& pipe = kernel.pipes[place];
@@ -183,8 +239,7 @@ Result<void> SeparateFields(ir::Kernel& kernel, const Target& target, Diagnostic
     std::set<size_t> late;
     for (const ir::Worker& worker : kernel.workers) late.merge(LateIn(worker.body, pipe.name, false));
     if (late.empty() || late.size() == pipe.fields.size()) continue;
-    FieldSeparation separation(kernel, place, late);
-    for (ir::Worker& worker : kernel.workers) separation.Rewrite(worker.body);
+    Separate(kernel, place, late);
   }
   return {};
 }

@@ -8,7 +8,11 @@
 //     s = x @ k.T;  p = f(s)
 //     acc += p @ v
 //
-// For targets whose matrix unit works beside the warps, and for pipes that loading workers fill. Tile level.
+// For targets whose matrix unit works beside the warps, and for pipes that loading workers fill.
+//
+// A ring turns when the sends of one block have filled a slot. Where an instance sends fields in different blocks, as one in a
+// branch and another beside it, each field becomes a pipe of its own, on every target; parts of one field there are an error. Tile
+// level.
 #pragma once
 
 #include "compiler/ir/ir.h"

@@ -61,7 +61,8 @@ State Join(State a, const State& b) {
   return a;
 }
 
-FoldedSync::FoldedSync(ir::Kernel& kernel, const ir::Worker& worker, const Target& target, Diagnostics& diagnostics)
+FoldedSync::FoldedSync(ir::Kernel& kernel, const ir::Worker& worker, const RingsOfSends& rings, const Target& target,
+                       Diagnostics& diagnostics)
     : kernel_(kernel), worker_(worker), target_(target), diagnostics_(diagnostics), is_whole_block_(IsWholeBlock(kernel, worker)) {
   for (const ir::Barrier& barrier : kernel.barriers) {
     for (const ir::Pipe& pipe : kernel.pipes) {
@@ -87,6 +88,15 @@ FoldedSync::FoldedSync(ir::Kernel& kernel, const ir::Worker& worker, const Targe
     for (const ir::Buffer& b : kernel.buffers) {
       if (ir::ShareRoom(a, b) && name_of(a) != name_of(b)) sharing_[name_of(a)].insert(name_of(b));
     }
+  }
+  // What is sent and received in different turns has two rings: the slots of either are the pipe's.
+  for (const auto& [pipe, ring] : rings) {
+    slots_[ring] = slots_.at(pipe);
+    if (guarded_.contains(pipe)) guarded_.insert(ring);
+    for (auto& [name, others] : sharing_) {
+      if (others.contains(pipe)) others.insert(ring);
+    }
+    if (const auto own = sharing_.find(pipe); own != sharing_.end()) sharing_[ring] = std::set<std::string>(own->second);
   }
 }
 
@@ -325,8 +335,9 @@ Region FoldedSync::Walk(const Region& region, State& state) {
 
 }  // namespace folded
 
-void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics) {
-  folded::FoldedSync sync(kernel, worker, target, diagnostics);
+void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const RingsOfSends& rings, const Target& target,
+                    Diagnostics& diagnostics) {
+  folded::FoldedSync sync(kernel, worker, rings, target, diagnostics);
   worker.body = sync.Run(std::move(worker.body));
 }
 

@@ -43,7 +43,8 @@ State Join(State a, const State& b);
 /// See sync_folded.cpp.
 class FoldedSync {
  public:
-  FoldedSync(ir::Kernel& kernel, const ir::Worker& worker, const Target& target, Diagnostics& diagnostics);
+  FoldedSync(ir::Kernel& kernel, const ir::Worker& worker, const RingsOfSends& rings, const Target& target,
+             Diagnostics& diagnostics);
   Region Run(Region body);
 
  private:

@@ -98,7 +98,8 @@ void HandOnTiles(ir::Kernel& kernel);
 void SyncChannels(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, const PipeTraffic& traffic, Diagnostics& diagnostics);
 
 /// Rewrites a role of a folded program: its waits are for copies that its own threads have issued.
-void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics);
+void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const RingsOfSends& rings, const Target& target,
+                    Diagnostics& diagnostics);
 
 /// Rewrites the body of a role that copies; adds its arrivals.
 void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, FullArrivals& arrivals);

@@ -181,9 +181,15 @@ Value Elaborator::Select(Value condition, Value a, Value b, std::string_view wha
   if (const auto known = NumberOf(*condition.expr); known && !condition.expr->type.is_tile) {
     Value chosen = *known != 0 ? std::move(a) : std::move(b);
     if (chosen.expr->type == result) return chosen;
-    return ExprValue(MakeNode(ExprKind::kSelect, Op::kNone, result,
-                              Args(std::move(condition.expr), Clone(*chosen.expr), Clone(*chosen.expr)), span),
-                     span);
+    const auto spread = [&](ExprPtr number) {
+      return MakeNode(ExprKind::kSplat, Op::kNone, result, Args(std::move(number)), span);
+    };
+    if (!chosen.expr->type.is_tile) return ExprValue(spread(std::move(chosen.expr)), span);
+    // The other one does not matter, but it may be what gives the tile its shape.
+    ExprPtr other = spread(MakeConvert(result.dtype == DType::kBool ? MakeBool(false, span) : MakeInt(0, span), result.dtype));
+    return ExprValue(
+        MakeNode(ExprKind::kSelect, Op::kNone, result, Args(MakeBool(true, span), std::move(chosen.expr), std::move(other)), span),
+        span);
   }
   return ExprValue(
       MakeFolded(ExprKind::kSelect, Op::kNone, result, Args(std::move(condition.expr), std::move(a.expr), std::move(b.expr)), span),

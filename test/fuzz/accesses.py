@@ -127,9 +127,9 @@ class Accesses:
                 value.differs = True
         return value
 
-    def hand_on(self):
+    def hand_on(self, sender=None, receiver=None):
         """One worker sends another what it has made."""
-        sender, receiver = self.r.choice(self.workers), self.r.choice(self.workers)
+        sender, receiver = sender or self.r.choice(self.workers), receiver or self.r.choice(self.workers)
         value = self.expression(sender, self.some(sender), 1)
         dtype = value.dtype if value.dtype in ("i32", "f32") else self.r.choice((value.dtype, "f32"))
         split = value.differs and sender.instances

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Random .tk programs: `program(seed, family)` is the text of one, the same for the same seed on every machine. Nearly all are legal.
 Of the families, `mixed` has something of everything (sections.py), `rearrangements` cuts, joins and turns tiles, `traffic` has many
-workers and pipes, now and then out of step.
+workers and pipes, now and then out of step, in `dialogues` workers answer each other and slots have several fields.
 
 Of each value is known how large it gets and of what it is a multiple, so that sums stay exact in f32 and the simulator can be compared
 with the reference bit for bit; and along each axis, whether elements may be missing and what they hold then, so that reductions are
@@ -10,13 +10,14 @@ import random
 import re
 
 import deadlocks
+from dialogues import Dialogues
 from rearrangements import Rearrangements
 from sections import Section
 from traffic import Traffic
 from values import Size, Tensor, Value
 
 
-FAMILIES = {"mixed": Section, "rearrangements": Rearrangements, "traffic": Traffic}
+FAMILIES = {"mixed": Section, "rearrangements": Rearrangements, "traffic": Traffic, "dialogues": Dialogues}
 
 
 class Program:
@@ -37,7 +38,7 @@ class Program:
                                    ("fold", "fn fold(x) { let y = abs(x)\n    y + min(x, 1) }")], r.randint(0, 2))
         if self.family is Rearrangements:
             self.products, self.named = r.random() < 0.15, False
-        if self.family is Traffic:
+        if issubclass(self.family, Traffic):
             self.products = r.random() < 0.3
             if self.instances is None and r.random() < 0.4:
                 self.instances = self.static("W", r.choice((2, 2, 3, 4)))
@@ -75,7 +76,7 @@ class Program:
             items.append(f"slots {r.choice(pipes)} = {r.randint(1, 4)}")
         if r.random() < 0.15:
             items.append(r.choice(("cluster = 2", "cluster = 2", "split = 2", "resident = 2", "depth = 1", "depth = 0")))
-        if self.family is Traffic:
+        if issubclass(self.family, Traffic):
             items += [item for item in ("cluster = 4", "split = 4", "dynamic", "depth = 2") if r.random() < 0.12 and item[:4] not in str(items)]
         where = r.choice(("M <= 64", "M % 8 == 0 and aligned", "M > 40", "aligned", "contiguous", "cdiv(M, 16) > sms"))
         return f"schedule s{number} of k{self.seed} when {where} {{ {'; '.join(items or ['persistent'])} }}\n"

@@ -80,6 +80,7 @@ public:
         if (failed() || needed == 0) return;
         if (!data || bytes < needed) return fail(TK_WORKSPACE, "%s: the workspace has %zu bytes, %zu are needed", entry_, data ? bytes : size_t(0), needed);
         if (reinterpret_cast<uint64_t>(data) % 256 != 0) return fail(TK_WORKSPACE, "%s: the workspace is not aligned to 256 bytes", entry_);
+        if (needed > ~reinterpret_cast<uint64_t>(data)) return fail(TK_WORKSPACE, "%s: the workspace leads out of the address space", entry_);
         free_ = static_cast<char*>(data);
         workspace_ = {reinterpret_cast<uint64_t>(data), reinterpret_cast<uint64_t>(data) + needed};
     }

@@ -111,7 +111,7 @@ repack_arguments<T> describe(const tk_tensor& from, const tk_tensor& to) {
     const int64_t scale = dtype_bytes(from.dtype) / int64_t(sizeof(T)), last = from.rank - 1;
     for (int d = 0; d <= last; ++d) {
         a.extent[d] = int(from.extent[d] * (d == last ? scale : 1));
-        a.stride[d] = from.stride[d] * scale;
+        a.stride[d] = from.extent[d] == 1 ? 0 : from.stride[d] * scale;  // of one element it may be anything
         if (d < last) a.rows *= from.extent[d];
     }
     a.pitch = cdiv<int64_t>(a.extent[last] * int64_t(sizeof(T)), 16) * 16 / int64_t(sizeof(T));

@@ -35,7 +35,7 @@ bool rows_aligned(const tk_tensor* t, const Tensor*... others) {
     if (reinterpret_cast<uint64_t>(t->data) % 16 != 0) return false;
     for (int d = 0; d < t->rank; ++d) {
         if (t->extent[d] <= 1) continue;
-        if (d + 1 == t->rank ? t->stride[d] != 1 : t->stride[d] * dtype_bytes(t->dtype) % 16 != 0) return false;
+        if (d + 1 == t->rank ? t->stride[d] != 1 : t->stride[d] % 16 * dtype_bytes(t->dtype) % 16 != 0) return false;
     }
     if constexpr (sizeof...(others) == 0) return true;
     else return rows_aligned(others...);
@@ -119,8 +119,9 @@ inline bool may_meet(const tk_tensor& a, const tk_tensor& b, int64_t pitch) {
 /// Whether some dimension of `from` has a step modulo which a and b lie side by side.
 inline bool lie_side_by_side(const tk_tensor& a, const tk_tensor& b, const tk_tensor& from) {
     for (int d = 0; d < from.rank; ++d) {
+        if (from.extent[d] <= 1) continue;  // whose stride may be anything
         const int64_t pitch = from.stride[d] * dtype_bytes(from.dtype);
-        if (from.extent[d] > 1 && pitch != 0 && !may_meet(a, b, pitch < 0 ? -pitch : pitch)) return true;
+        if (pitch != 0 && !may_meet(a, b, pitch < 0 ? -pitch : pitch)) return true;
     }
     return false;
 }
@@ -166,8 +167,7 @@ inline bool has_rows_of_pieces(const tk_tensor& t) {
     if (t.stride[inner] != 1 && t.extent[inner] > 1) return false;
     for (int d = 0; d < inner; ++d) {
         if (t.extent[d] <= 1) continue;
-        const int64_t bytes = t.stride[d] * size;
-        if (bytes <= 0 || bytes % 16 != 0 || bytes >= int64_t(1) << 40) return false;
+        if (t.stride[d] <= 0 || t.stride[d] % 16 * size % 16 != 0 || t.stride[d] >= (int64_t(1) << 40) / size) return false;
     }
     return true;
 }

@@ -92,6 +92,7 @@ void Workspace() {
   refused(0, bytes, TK_WORKSPACE, "262144 are needed", "ab-9: no workspace");
   refused(free, bytes - 1, TK_WORKSPACE, "262143 bytes, 262144 are needed", "ab-9: too little");
   refused(free + 128, bytes, TK_WORKSPACE, "not aligned", "ab-9: not aligned");
+  refused(~uint64_t(255), bytes, TK_WORKSPACE, "leads out of the address space", "ab-9: at the end of all addresses");
   refused(kPlace + kApart - 256, bytes, TK_OVERLAP, "`Y`", "ab-10: under an output");
   refused(kPlace + 2 * kApart + 768, bytes, TK_OVERLAP, "`S`", "ab-10: under another");
   refused(kPlace, bytes, TK_OVERLAP, "`X`", "ab-10: under an input");
@@ -122,6 +123,11 @@ void Sizes() {
   far.X.stride[0] = int64_t(1) << 56;
   refused(far.Call(), TK_SHAPE, "`X` lead out of the address space", "ab-3: strides that no memory has");
   Expect(moves_workspace(&far.X, &far.Y, &far.S) == 0, "ab-9: nothing for a call that would fail");
+  tk_tensor row = Make(kPlace + 4, {1, 1}, {INT64_MAX, INT64_MIN}), to = Make(kPlace + 64, {1, 1}, {INT64_MIN, INT64_MAX}), sum = Make(kPlace + 128, {1}, {INT64_MAX});
+  const size_t bytes = moves_workspace(&row, &to, &sum);
+  Expect(moves(&row, &to, &sum, reinterpret_cast<void*>(kPlace + kApart), bytes, nullptr).code == TK_OK, "ab-3: strides of one element may be anything");
+  row.extent[1] = to.extent[1] = 0;
+  Expect(moves(&row, &to, &sum, nullptr, 0, nullptr).code == TK_OK, "ab-3: so may those of no elements");
 }
 
 void NoDriver() {
