@@ -131,11 +131,12 @@ bool FillSources::IsAbove(const Scalar& a, const Scalar& b, int64_t least) const
     if (is_least(beside_one.back())) return true;
   }
   constexpr size_t kMostOfPairs = 16;
-  if (beside_one.size() > kMostOfPairs) return false;
-  return std::any_of(facts_.begin(), facts_.end(), [&](const Fact& fact) {
-    const auto is_beside_both = [&](const Scalar& rest) { return is_least(symbolic::Sub(rest, fact.scalar)); };
-    return fact.divisor == 0 && std::any_of(beside_one.begin(), beside_one.end(), is_beside_both);
-  });
+  const bool is_of_pair =
+      beside_one.size() <= kMostOfPairs && std::any_of(facts_.begin(), facts_.end(), [&](const Fact& fact) {
+        const auto is_beside_both = [&](const Scalar& rest) { return is_least(symbolic::Sub(rest, fact.scalar)); };
+        return fact.divisor == 0 && std::any_of(beside_one.begin(), beside_one.end(), is_beside_both);
+      });
+  return is_of_pair || IsAboveInAllCases(difference, least);
 }
 
 symbolic::Reach FillSources::ReachOf(const Scalar& scalar) const {
