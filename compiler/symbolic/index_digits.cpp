@@ -22,7 +22,8 @@ std::string TextOf(const Polynomial& polynomial) {
   return text;
 }
 
-/// What is known of the base: most of the distance of an index from where its range begins, or an index shifted by what none changes.
+/// What is known of the base: most of the distance of an index from where its range begins, or an index shifted by what none
+/// changes.
 void SetBase(IndexDigit& digit, const std::vector<IndexRange>& around) {
   const Scalar& base = digit.digit.base;
   Scalar in_steps = base;
