@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What requirements of the launch and conditions around a statement say of where elements may be missing (fill_sources.h).
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/sema/fill_sources.h"
+#include "compiler/symbolic/cases.h"
 #include "compiler/symbolic/least.h"
 
 namespace tkc::sema {
@@ -137,6 +139,30 @@ bool FillSources::IsAbove(const Scalar& a, const Scalar& b, int64_t least) const
         return fact.divisor == 0 && std::any_of(beside_one.begin(), beside_one.end(), is_beside_both);
       });
   return is_of_pair || IsAboveInAllCases(difference, least);
+}
+
+bool FillSources::IsAboveInAllCases(const Scalar& difference, int64_t least) const {
+  if (!symbolic::HasCases(difference)) return false;
+  symbolic::Known known;
+  for (const Fact& fact : facts_) {
+    if (fact.divisor == 0) known.not_negative.push_back(fact.scalar);
+  }
+  for (const VarId var : around_) {
+    const Range& range = ranges_.at(NameOf(var));
+    const Scalar index = symbolic::Name(NameOf(var));
+    const bool divides = IsMultiple(symbolic::Sub(range.hi, range.lo), range.step);
+    known.not_negative.push_back(symbolic::Sub(symbolic::Sub(range.hi, index), symbolic::Int(divides ? range.step : 1)));
+    known.not_negative.push_back(symbolic::Sub(index, range.lo));
+  }
+  known.is_count = [&](const Scalar& atom) { return IsCount(atom); };
+  known.divisor_of = [&](const Scalar& scalar) {
+    int64_t divisor = symbolic::KnownDivisor(scalar);
+    for (const Fact& fact : facts_) {
+      if (fact.divisor > 0 && symbolic::Equal(fact.scalar, scalar)) divisor = std::lcm(divisor, fact.divisor);
+    }
+    return divisor;
+  };
+  return symbolic::IsAtLeast(difference, least, known);
 }
 
 symbolic::Reach FillSources::ReachOf(const Scalar& scalar) const {

@@ -139,6 +139,8 @@ std::set<VarId> Separated(const GridStore& store) {
   return separated;
 }
 
+std::set<VarId> Tied(const GridStore& a, const GridStore& b) { return Separated(Common(a, b)); }
+
 bool IsBoundByData(const GridStore& store, VarId var) {
   return std::any_of(store.around.begin(), store.around.end(), [&](const Iteration& loop) {
     return loop.lo && std::any_of(loop.lo->begin(), loop.lo->end(),
@@ -147,7 +149,7 @@ bool IsBoundByData(const GridStore& store, VarId var) {
 }
 
 bool Exclusive(const GridStore& a, const GridStore& b) {
-  const std::set<VarId> apart = Separated(Common(a, b));
+  const std::set<VarId> apart = Tied(a, b);
   const auto is_fixed = [&](const auto& of) {  // a condition's text, or a polynomial
     return std::all_of(a.around.begin(), a.around.end(),
                        [&](const Iteration& it) { return apart.count(it.var) > 0 || !Mentions(of, it.var); }) &&
@@ -169,7 +171,7 @@ bool Exclusive(const GridStore& a, const GridStore& b) {
 }
 
 bool EndsBefore(const GridStore& before, const GridStore& after) {
-  const std::set<VarId> apart = Separated(Common(before, after));
+  const std::set<VarId> apart = Tied(before, after);
   /// Whether what lies at `end` and behind begins no later than the axis of `after`.
   const auto is_before = [&](const Polynomial& end, const StoredAxis& axis) {
     const std::optional<Polynomial> then = Earliest(after, axis.start, end);

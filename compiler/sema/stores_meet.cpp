@@ -6,10 +6,15 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "compiler/sema/symbolic_table.h"
+#include "compiler/symbolic/cases.h"
+#include "compiler/symbolic/solved_names.h"
 
 namespace tkc::sema {
 namespace {
@@ -66,7 +71,73 @@ bool Contradict(const std::vector<symbolic::Scalar>& facts) {
   });
 }
 
+/// With the store's own names for its variables but those that are `tied`: of steps of more than one these count the steps.
+class Named {
+ public:
+  Named(const GridStore& store, const std::set<VarId>& tied, std::string_view own) : store_(store), tied_(tied), own_(own) {}
+
+  symbolic::Scalar Of(symbolic::Scalar scalar) const {
+    for (const Iteration& iteration : store_.around) {
+      const std::string name = SymbolicTable::NameOf(iteration.var);
+      if (tied_.contains(iteration.var) || !symbolic::Mentions(scalar, name)) continue;
+      symbolic::Scalar own = symbolic::Name(own_ + name);
+      if (iteration.step > 1 && iteration.first)
+        own = symbolic::Add(Of(iteration.first), symbolic::Mul(own, symbolic::Int(iteration.step)));
+      scalar = symbolic::Substitute(scalar, name, own);
+    }
+    return scalar;
+  }
+
+  void AddNotNegative(std::vector<symbolic::Scalar>& not_negative) const {
+    for (const symbolic::Scalar& fact : store_.facts) symbolic::AddNotNegative(Of(fact), true, not_negative);
+    for (const Iteration& iteration : store_.around) {
+      if (!iteration.first) continue;
+      const symbolic::Scalar var = Of(symbolic::Name(SymbolicTable::NameOf(iteration.var)));
+      not_negative.push_back(symbolic::Sub(var, Of(iteration.first)));
+      if (iteration.step > 1 && !tied_.contains(iteration.var))
+        not_negative.push_back(symbolic::Name(own_ + SymbolicTable::NameOf(iteration.var)));
+      not_negative.push_back(symbolic::Sub(symbolic::Sub(Of(iteration.hi), var), symbolic::Int(1)));
+    }
+  }
+
+  symbolic::Scalar Begin(size_t axis) const { return Of(store_.axes[axis].first); }
+
+  /// Behind the last element: the end of the extent, and of the range.
+  std::vector<symbolic::Scalar> Ends(size_t axis) const {
+    const StoredAxis& stored = store_.axes[axis];
+    std::vector<symbolic::Scalar> ends{symbolic::Add(Begin(axis), symbolic::Int(stored.extent))};
+    if (stored.hi) ends.push_back(Of(stored.hi));
+    return ends;
+  }
+
+ private:
+  const GridStore& store_;
+  const std::set<VarId>& tied_;
+  std::string own_;
+};
+
 }  // namespace
+
+bool ApartByFacts(const GridStore& a, const GridStore& b, const std::set<VarId>& tied) {
+  const Named one(a, tied, "a."), other(b, tied, "b.");
+  symbolic::Known known;
+  one.AddNotNegative(known.not_negative);
+  other.AddNotNegative(known.not_negative);
+  known.is_count = [](const symbolic::Scalar& atom) {
+    return atom->kind == symbolic::Kind::kName &&
+           (SymbolicTable::IsCount(atom->name) || symbolic::SolvedNames::IsQuotient(atom->name));
+  };
+  const auto ends_before = [&](const Named& before, const Named& after, size_t axis) {
+    const std::vector<symbolic::Scalar> ends = before.Ends(axis);
+    return std::any_of(ends.begin(), ends.end(), [&](const symbolic::Scalar& end) {
+      return symbolic::IsAtLeast(symbolic::Sub(after.Begin(axis), end), 0, known);
+    });
+  };
+  for (size_t axis = 0; axis < a.axes.size(); ++axis) {
+    if (ends_before(one, other, axis) || ends_before(other, one, axis)) return true;
+  }
+  return false;
+}
 
 bool ExclusiveWhereTheyMeet(const GridStore& a, const GridStore& b) {
   const auto same = WhereTheyMeet(a, b);
