@@ -43,24 +43,6 @@ bool FillSources::IsOfMutable(const Expr& expr) const {
   });
 }
 
-namespace {
-
-/// What holds of integers where the comparison does not.
-typed::Op Negated(typed::Op comparison) {
-  using typed::Op;
-  switch (comparison) {
-    case Op::kEq: return Op::kNe;
-    case Op::kNe: return Op::kEq;
-    case Op::kLt: return Op::kGe;
-    case Op::kLe: return Op::kGt;
-    case Op::kGt: return Op::kLe;
-    case Op::kGe: return Op::kLt;
-    default: return Op::kNone;
-  }
-}
-
-}  // namespace
-
 void FillSources::Assume(const Expr& requirement, bool holds) {
   using typed::Op;
   if (requirement.kind == typed::ExprKind::kUnary && requirement.op == Op::kNot) return Assume(*requirement.args[0], !holds);
@@ -69,29 +51,22 @@ void FillSources::Assume(const Expr& requirement, bool holds) {
     for (const typed::ExprPtr& each : requirement.args) Assume(*each, holds);
     return;
   }
-  const Op op = holds ? requirement.op : Negated(requirement.op);
-  const bool is_comparison = op >= Op::kEq && op <= Op::kGe && op != Op::kNe;
+  const bool is_comparison = requirement.op >= Op::kEq && requirement.op <= Op::kGe;
   if (!is_comparison || requirement.type.is_tile || IsFloat(requirement.args[0]->type.dtype) || IsOfMutable(requirement)) return;
-  const Scalar a = table_->Of(*requirement.args[0]), b = table_->Of(*requirement.args[1]);
-  const bool is_strict = op == Op::kLt || op == Op::kGt;
-  const bool is_equal = op == Op::kEq;
-  if (is_equal || op == Op::kGt || op == Op::kGe) AssumeAbove(a, b, is_strict);
-  if (is_equal || op == Op::kLt || op == Op::kLe) AssumeAbove(b, a, is_strict);
-  if (!is_equal) return;
-  const Scalar difference = symbolic::Sub(a, b);
+  std::vector<Scalar> not_negative;
+  symbolic::AddNotNegative(table_->Of(requirement), holds, not_negative);
+  for (const Scalar& difference : not_negative) {
+    // Of a minimum no argument is below.
+    for (const Scalar& each : ArgumentsOf(difference, symbolic::Kind::kMin)) {
+      facts_.push_back({each});
+      AssumeOfBlocks(each);
+    }
+  }
+  if (requirement.op != (holds ? Op::kEq : Op::kNe)) return;
+  const Scalar difference = symbolic::Sub(table_->Of(*requirement.args[0]), table_->Of(*requirement.args[1]));
   int64_t divisor = 0;
   if (difference->kind == symbolic::Kind::kMod && symbolic::IsInt(difference->args[1], &divisor) && divisor > 0)
     facts_.push_back({difference->args[0], divisor});
-}
-
-void FillSources::AssumeAbove(const Scalar& a, const Scalar& b, bool is_strict) {
-  for (const Scalar& above : ArgumentsOf(a, symbolic::Kind::kMin)) {
-    for (const Scalar& below : ArgumentsOf(b, symbolic::Kind::kMax)) {
-      const Scalar difference = symbolic::Sub(symbolic::Sub(above, below), symbolic::Int(is_strict ? 1 : 0));
-      facts_.push_back({difference});
-      AssumeOfBlocks(difference);
-    }
-  }
 }
 
 /// What is said of the number of a block, `n.number <= k`, says of its first element `n.start <= k * 64`.

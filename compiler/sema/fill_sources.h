@@ -161,8 +161,6 @@ class FillSources {
   };
 
   bool IsOfMutable(const typed::Expr& expr) const;
-  /// a >= b, or a > b; of a minimum all are above, and above a maximum one is above all.
-  void AssumeAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, bool is_strict);
   void AssumeOfBlocks(const symbolic::Scalar& not_negative);
   bool IsMultiple(const symbolic::Scalar& scalar, int64_t divisor) const;
   /// a - b is at least so much, as far as a requirement or a condition around says.

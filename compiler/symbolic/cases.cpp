@@ -23,6 +23,9 @@ bool IsChoice(const Scalar& scalar) { return scalar->kind == Kind::kSelect; }
 bool IsQuotient(const Scalar& scalar) { return scalar->kind == Kind::kDiv || scalar->kind == Kind::kCdiv; }
 bool IsInteger(const Scalar& scalar) { return scalar->dtype == DType::kI64; }
 
+/// An integer, be it an element of a tensor.
+bool IsOfAnyWidth(const Scalar& scalar) { return !IsFloat(scalar->dtype) && scalar->dtype != DType::kBool; }
+
 /// The first operation within sums for which `wants` holds, the innermost first.
 Scalar Find(const Scalar& scalar, const std::function<bool(const Scalar&)>& wants) {
   for (const Scalar& arg : scalar->args) {
@@ -115,7 +118,7 @@ class Cases {
     AddNotNegative(condition, holds, facts_);
     // Unequal, and not below: above.
     const bool differs = (condition->kind == Kind::kEq && !holds) || (condition->kind == Kind::kNe && holds);
-    if (!differs || !IsInteger(condition->args[0]) || !IsInteger(condition->args[1])) return;
+    if (!differs || !IsOfAnyWidth(condition->args[0]) || !IsOfAnyWidth(condition->args[1])) return;
     const Scalar difference = Sub(condition->args[0], condition->args[1]);
     if (IsAtLeast(difference, 0, depth)) facts_.push_back(Sub(difference, Int(1)));
     if (IsAtLeast(Sub(Int(0), difference), 0, depth)) facts_.push_back(Sub(Sub(Int(0), difference), Int(1)));
@@ -209,7 +212,7 @@ void AddNotNegative(const Scalar& condition, bool holds, std::vector<Scalar>& no
   }
   if (condition->kind < Kind::kEq || condition->kind > Kind::kGe) return;
   const Scalar &a = condition->args[0], &b = condition->args[1];
-  if (!IsInteger(a) || !IsInteger(b)) return;
+  if (!IsOfAnyWidth(a) || !IsOfAnyWidth(b)) return;
   const Kind kind = holds ? condition->kind : Negated(condition->kind);
   if (kind == Kind::kNe) return;
   if (kind == Kind::kEq || kind == Kind::kGt || kind == Kind::kGe)
