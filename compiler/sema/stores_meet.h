@@ -14,4 +14,7 @@ bool ExclusiveWhereTheyMeet(const GridStore& a, const GridStore& b);
 /// that have one value where they meet.
 bool ApartByFacts(const GridStore& a, const GridStore& b, const std::set<typed::VarId>& tied);
 
+/// The same of two executions of one store that have different values of the variable, and the same of those that are `known`.
+bool IsToldByFacts(const GridStore& store, const Iteration& iteration, const std::set<typed::VarId>& known);
+
 }  // namespace tkc::sema

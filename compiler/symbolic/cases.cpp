@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -219,6 +220,17 @@ void AddNotNegative(const Scalar& condition, bool holds, std::vector<Scalar>& no
     not_negative.push_back(Sub(Sub(a, b), Int(kind == Kind::kGt ? 1 : 0)));
   if (kind == Kind::kEq || kind == Kind::kLt || kind == Kind::kLe)
     not_negative.push_back(Sub(Sub(b, a), Int(kind == Kind::kLt ? 1 : 0)));
+}
+
+void AddCounts(Known& known) {
+  std::set<std::string> names, counts;
+  for (const Scalar& scalar : known.not_negative) AddNames(scalar, names);
+  for (const std::string& name : names) {
+    if (!known.is_count(Name(name)) && IsAtLeast(Name(name), 0, known)) counts.insert(name);
+  }
+  known.is_count = [is_count = std::move(known.is_count), counts = std::move(counts)](const Scalar& atom) {
+    return (atom->kind == Kind::kName && counts.contains(atom->name)) || is_count(atom);
+  };
 }
 
 bool HasCases(const Scalar& scalar) {

@@ -20,6 +20,9 @@ struct Known {
 /// Adds what is not negative where the condition holds, or does not.
 void AddNotNegative(const Scalar& condition, bool holds, std::vector<Scalar>& not_negative);
 
+/// Adds to what counts the names in what is not negative that this shows not to be: in products their sign matters.
+void AddCounts(Known& known);
+
 /// Whether there is more in the integer than sums and products.
 bool HasCases(const Scalar& scalar);
 
