@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "compiler/certify/coverage_sites.h"
+#include "compiler/symbolic/cases.h"
 #include "compiler/symbolic/polynomial.h"
 #include "compiler/symbolic/solved_names.h"
 
@@ -37,12 +38,17 @@ class Teller {
     for (const Iteration& iteration : around_) {
       if (iteration.is_told) told_.insert(iteration.name);
     }
+    written_base_ = base_;
+    written_ends_ = ends_;
     AddDigits();
     for (size_t axis = 0; axis < base_.size(); ++axis) offsets_.push_back(OffsetsOf(axis));
     // From here on a variable counts its steps; inner loops may begin where outer ones are.
     for (Scalar& base : base_) base = InSteps(base);
-    for (std::vector<Scalar>& ends : ends_) {
-      for (Scalar& end : ends) end = InSteps(end);
+    for (Scalar& base : written_base_) base = InSteps(base);
+    for (std::vector<std::vector<Scalar>>* all : {&ends_, &written_ends_}) {
+      for (std::vector<Scalar>& ends : *all) {
+        for (Scalar& end : ends) end = InSteps(end);
+      }
     }
   }
 
@@ -64,6 +70,11 @@ class Teller {
         changes |= offsets.is_told;
       }
       changes |= AddDeterminedBases();
+      for (auto next = around_.begin(); !changes && next != around_.end(); ++next) {
+        if (told_.count(next->name) != 0 || next->digit || !IsToldByFacts(*next)) continue;
+        told_.insert(next->name);
+        changes = true;
+      }
     }
     const auto is_missing = [&](const Iteration& i) { return !i.digit && told_.count(i.name) == 0; };
     const auto missing = std::find_if(around_.begin(), around_.end(), is_missing);
@@ -80,6 +91,8 @@ class Teller {
       symbolic::AddNames(solved.PutIn(symbolic::Name(dim)), names);
       for (const std::string& name : names) counts_.insert(name + "*");
     }
+    for (const Scalar& requirement : kernel.launch_requires)
+      symbolic::AddNotNegative(solved.PutIn(requirement), true, not_negative_);
     for (Iteration& iteration : around_) iteration.lo = solved.PutIn(iteration.lo), iteration.hi = solved.PutIn(iteration.hi);
     for (Scalar& base : base_) base = solved.PutIn(base);
     for (std::vector<Scalar>& ends : ends_) {
@@ -161,6 +174,50 @@ class Teller {
       if (distance && IsAnyWithin(Reaches(axis, iteration.name), Size(*distance))) return true;
     }
     return false;
+  }
+
+  /// Whether on some axis executions with a greater value of the variable begin where one with a lesser ends, or behind, as ranges
+  /// and requirements show it. What is not told apart has other values there.
+  bool IsToldByFacts(const Iteration& iteration) const {
+    const auto later = [&](Scalar scalar) {
+      for (const Iteration& each : around_) {
+        if (told_.count(each.name) != 0 || !symbolic::Mentions(scalar, each.name)) continue;
+        const Scalar value = each.name == iteration.name
+                                 ? symbolic::Add(symbolic::Add(symbolic::Name(each.name), symbolic::Name(kMore)), symbolic::Int(1))
+                                 : symbolic::Name(kThen + each.name);
+        scalar = symbolic::Substitute(scalar, each.name, value);
+      }
+      return scalar;
+    };
+    symbolic::Known known{not_negative_, [&](const Scalar& atom) {
+                            const std::string name = atom->name.substr(atom->name.starts_with(kThen) ? kThen.size() : 0);
+                            return atom->kind == symbolic::Kind::kName &&
+                                   (name == kMore || IsStep(name) || counts_.contains(name + "*"));
+                          }};
+    for (const Iteration& each : around_) {
+      if (each.digit) continue;
+      const Scalar to_end = InSteps(symbolic::Sub(symbolic::Sub(each.hi, symbolic::Name(each.name)), symbolic::Int(1)));
+      known.not_negative.push_back(to_end);
+      known.not_negative.push_back(later(to_end));
+    }
+    symbolic::AddCounts(known);
+    for (size_t axis = 0; axis < written_base_.size(); ++axis) {
+      const Offsets& offsets = offsets_[axis];
+      const Scalar begin = symbolic::Add(written_base_[axis], symbolic::Int(offsets.low));
+      const Scalar& cut = written_ends_[0][axis];
+      std::vector<Scalar> ends{symbolic::Add(begin, symbolic::Int(offsets.span + offsets.extent))};
+      const auto is_same = [&](const std::vector<Scalar>& of) { return of[axis] && symbolic::Equal(of[axis], cut); };
+      if (cut && std::all_of(written_ends_.begin(), written_ends_.end(), is_same)) ends.push_back(cut);
+      for (const Scalar& end : ends) {
+        if (symbolic::IsAtLeast(symbolic::Sub(later(begin), end), 0, known)) return true;
+      }
+    }
+    return false;
+  }
+
+  /// Whether it counts the steps of a loop or an axis.
+  bool IsStep(const std::string& name) const {
+    return std::any_of(around_.begin(), around_.end(), [&](const Iteration& each) { return !each.digit && each.name == name; });
   }
 
   /// By how much one step moves the start of an axis, if that is always the same.
@@ -267,13 +324,19 @@ class Teller {
     return true;
   }
 
+  // Steps between two executions, beside one, and what variables are called in the later one.
+  static inline const std::string kMore = "more", kThen = "then ";
+
   const std::vector<Site>& sites_;
   std::vector<Iteration> around_;  // the digits last
   std::vector<Scalar> base_;
   std::vector<std::vector<Scalar>> ends_;  // of each site
-  std::vector<Offsets> offsets_;           // of each axis
+  std::vector<Scalar> written_base_;       // both without digits
+  std::vector<std::vector<Scalar>> written_ends_;
+  std::vector<Offsets> offsets_;  // of each axis
   std::set<std::string> told_, determined_;
-  std::set<std::string> counts_;  // terms that are not negative where something is stored
+  std::vector<Scalar> not_negative_;  // on launches that are not refused
+  std::set<std::string> counts_;      // terms that are not negative where something is stored
 };
 
 }  // namespace

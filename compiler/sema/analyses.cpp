@@ -2,6 +2,7 @@
 #include "compiler/sema/analyses.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tkc::sema {
 namespace {
@@ -21,11 +22,11 @@ bool IsRagged(const typed::Kernel& kernel, const typed::Section& section) {
 
 }  // namespace
 
-void Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics) {
+std::set<Place> Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics) {
   for (typed::Section& section : kernel.sections) {
     Steps steps;
     CheckPipes(kernel, section, diagnostics, steps);
-    if (diagnostics.HasErrors()) return;
+    if (diagnostics.HasErrors()) return std::move(steps.stuck);
     CheckHolds(kernel, section, diagnostics);
     if (!IsRagged(kernel, section)) CheckGridMap(kernel, section, deterministic, diagnostics);
     CheckInOut(kernel, section, steps, diagnostics);
@@ -34,6 +35,7 @@ void Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics
     WarnOfTurnedTiles(kernel, section, diagnostics);
   }
   if (!diagnostics.HasErrors()) WarnOfUnstored(kernel, diagnostics);
+  return {};
 }
 
 }  // namespace tkc::sema

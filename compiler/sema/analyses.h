@@ -6,11 +6,16 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "compiler/sema/typed.h"
 #include "compiler/support/diagnostic.h"
 
 namespace tkc::sema {
+
+/// Where a statement begins: its file and the position in it.
+using Place = std::pair<uint32_t, uint32_t>;
+inline Place PlaceOf(Span span) { return {span.file, span.begin}; }
 
 /// What the master nest knows about time.
 struct Steps {
@@ -21,10 +26,12 @@ struct Steps {
   std::set<typed::PipeId> lagging;
   /// Of each receive the sends that may have filled its slot, but where the pipe is lagging.
   std::map<const typed::Stmt*, std::set<const typed::Stmt*>> senders;
+  /// Loops over known numbers at which somebody stood when nobody could go on: written out, they may be what others do.
+  std::set<Place> stuck;
 };
 
-/// All of the below.
-void Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics);
+/// All of the below. Which loops over known numbers to write out where the traffic does not fit.
+std::set<Place> Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics);
 
 /// Producers and consumers of each pipe; parts that cover a slot; the master nest.
 void CheckPipes(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, Steps& steps);

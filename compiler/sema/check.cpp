@@ -44,7 +44,7 @@ class Checker {
   bool HasSets(const ast::KernelDecl& kernel) const;
   bool HasAllParams(const Variant& variant) const;
   std::vector<Variant> VariantsOf(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance) const;
-  /// Elaborates and analyses; touches nothing but the attempt.
+  /// Elaborates and analyses; touches nothing but the attempt. Where workers are not in step, again with loops written out.
   void Try(Attempt& attempt) const;
   typed::Entry CheckEntry(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, std::vector<Attempt>& attempts);
   std::string EntryName(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance) const;
@@ -147,12 +147,30 @@ void ReportOtherExtents(const typed::Kernel& first, const typed::Kernel& other, 
 
 bool HasCost(const Variant& variant) { return variant.schedule != nullptr && ast::CostOf(*variant.schedule) != nullptr; }
 
+bool HasTrafficMismatch(const Diagnostics& diagnostics) {
+  return std::ranges::any_of(diagnostics.All(),
+                             [](const Diagnostic& diagnostic) { return diagnostic.kind == DiagnosticKind::kTrafficMismatch; });
+}
+
 void Checker::Try(Attempt& attempt) const {
-  Elaborator elaborator(context_, attempt.variant, attempt.diagnostics);
-  attempt.kernel = elaborator.Run();
-  if (!attempt.diagnostics.HasErrors()) Analyse(attempt.kernel, attempt.variant.kernel->deterministic, attempt.diagnostics);
-  if (attempt.diagnostics.HasErrors()) return;
-  for (const Gate& gate : elaborator.gates()) ReportNotImplemented(attempt.diagnostics, gate.span, gate.what, gate.help);
+  std::set<Place> written_out;
+  Diagnostics of_source;  // as it is written
+  while (true) {
+    Diagnostics diagnostics;
+    Elaborator elaborator(context_, attempt.variant, written_out, diagnostics);
+    attempt.kernel = elaborator.Run();
+    std::set<Place> stuck;
+    if (!diagnostics.HasErrors()) stuck = Analyse(attempt.kernel, attempt.variant.kernel->deterministic, diagnostics);
+    const bool is_in_step = !HasTrafficMismatch(diagnostics);
+    if (written_out.empty()) of_source = diagnostics;
+    const size_t before = written_out.size();
+    written_out.insert(stuck.begin(), stuck.end());
+    if (!is_in_step && written_out.size() > before) continue;
+    attempt.diagnostics.Append(is_in_step ? std::move(diagnostics) : std::move(of_source));
+    if (attempt.diagnostics.HasErrors()) return;
+    for (const Gate& gate : elaborator.gates()) ReportNotImplemented(attempt.diagnostics, gate.span, gate.what, gate.help);
+    return;
+  }
 }
 
 typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, std::vector<Attempt>& attempts) {

@@ -84,7 +84,7 @@ std::optional<Meeting> MeetingOfForms(const Group& one, const Group& other) {
   for (const PlacedStore& a : one) {
     for (const PlacedStore& b : other) {
       if (Exclusive(*a.store, *b.store) || EndsBefore(*a.store, *b.store) || EndsBefore(*b.store, *a.store)) continue;
-      if (ExclusiveWhereTheyMeet(*a.store, *b.store)) continue;
+      if (ExclusiveWhereTheyMeet(*a.store, *b.store) || ApartByFacts(*a.store, *b.store, Tied(*a.store, *b.store))) continue;
       return Meeting{a.store, b.store, "may store"};
     }
   }

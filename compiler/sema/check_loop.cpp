@@ -249,10 +249,14 @@ bool Elaborator::HasIndices(const typed::Expr& bound) {
   return false;
 }
 
-Value Elaborator::LoopValue(typed::VarId var, const RangeInfo& range, Span span) {
-  ExprPtr start = MakeNode(ExprKind::kVar, Op::kNone, Type::Scalar(DType::kI64), {}, span);
-  start->id = var;
-  start->level = Level::kGrid;
+ExprPtr Elaborator::LoopVariable(typed::VarId var, Span span) {
+  ExprPtr variable = MakeNode(ExprKind::kVar, Op::kNone, Type::Scalar(DType::kI64), {}, span);
+  variable->id = var;
+  variable->level = Level::kGrid;
+  return variable;
+}
+
+Value Elaborator::LoopValue(ExprPtr start, const RangeInfo& range, Span span) {
   if (!range.is_block) {
     Value value = ExprValue(std::move(start), span);
     const std::optional<int64_t> hi = NumberOf(*range.hi);
@@ -275,10 +279,12 @@ Value Elaborator::LoopValue(typed::VarId var, const RangeInfo& range, Span span)
 bool Elaborator::UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range) {
   const std::optional<int64_t> lo = NumberOf(*range.lo);
   const std::optional<int64_t> hi = NumberOf(*range.hi);
-  if (range.is_block || !lo || !hi || *hi - *lo > kMostUnrolled) return false;
-  if (!NeedsNumber(stmt.index.text).In(stmt.body) && unrolled_.count(&stmt) == 0) return false;
+  if (!lo || !hi || (*hi - *lo) / range.step > kMostUnrolled) return false;
+  const bool is_written_out = written_out_.contains(PlaceOf(stmt.span));
+  if (range.is_block && !is_written_out) return false;
+  if (!is_written_out && !NeedsNumber(stmt.index.text).In(stmt.body) && unrolled_.count(&stmt) == 0) return false;
   if (*lo == 0 && *hi > 1 && NeedsNumber(stmt.index.text).FillsRings(stmt.body, of_instances_)) return false;
-  for (int64_t i = *lo; i < *hi; ++i) {
+  for (int64_t i = *lo; i < *hi; i += range.step) {
     if (++expansions_ > kMostExpansions) {
       if (expansions_ == kMostExpansions + 1) {
         diagnostics_.Error(DiagnosticKind::kNestingTooDeep, stmt.index.span,
@@ -287,8 +293,7 @@ bool Elaborator::UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range) {
       return true;
     }
     scope_->Open();
-    Value index = ExprValue(MakeInt(i, stmt.index.span), stmt.index.span);
-    if (*lo == 0) index.count = *hi;
+    Value index = LoopValue(MakeInt(i, stmt.index.span), range, stmt.index.span);
     DeclareValue(stmt.index, std::move(index));
     CheckStmts(stmt.body.stmts);
     scope_->Close();
@@ -331,7 +336,7 @@ void Elaborator::CheckFor(const ast::ForStmt& stmt) {
   typed::Block* outer = block_;
   block_ = &loop.body;
   scope_->Open();
-  DeclareValue(stmt.index, LoopValue(var, range, stmt.index.span));
+  DeclareValue(stmt.index, LoopValue(LoopVariable(var, stmt.index.span), range, stmt.index.span));
   ++loops_;
   CheckStmts(stmt.body.stmts);
   --loops_;

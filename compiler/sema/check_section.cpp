@@ -113,7 +113,7 @@ void Elaborator::DeclareAxis(const ast::GridAxis& axis, typed::Section& section)
   }
   const typed::VarId var = AddVar(axis.name.text, Type::Scalar(DType::kI64), VarKind::kGrid, Level::kGrid, axis.name.span);
   ranges_[var] = &axis.range;
-  Value value = LoopValue(var, range, axis.name.span);
+  Value value = LoopValue(LoopVariable(var, axis.name.span), range, axis.name.span);
   value.count = 0;  // its parts are tiles of work, not parts of a tile
   typed::GridAxis typed_axis;
   typed_axis.var = var;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/sema/analyses.h"
 #include "compiler/sema/check.h"
 #include "compiler/sema/scope.h"
 #include "compiler/sema/symbolic_table.h"
@@ -67,8 +68,9 @@ inline constexpr int64_t kMostUnrolled = 64;
 
 class Elaborator {
  public:
-  Elaborator(const Context& context, const Variant& variant, Diagnostics& diagnostics)
-      : context_(context), variant_(variant), diagnostics_(diagnostics), symbolic_(kernel_) {}
+  /// `written_out`: loops over numbers that others of the section do by statements.
+  Elaborator(const Context& context, const Variant& variant, const std::set<Place>& written_out, Diagnostics& diagnostics)
+      : context_(context), variant_(variant), written_out_(written_out), diagnostics_(diagnostics), symbolic_(kernel_) {}
 
   typed::Kernel Run();
   /// Forms that a correct kernel uses and this tkc can't compile.
@@ -144,7 +146,8 @@ class Elaborator {
   bool HasIndices(const typed::Expr& bound);
   /// What cuts the last block of a range that ends with the nearer of two bounds, where the other lies whole blocks away; or null.
   typed::ExprPtr EdgeOf(const typed::Expr& lo, const typed::Expr& hi, int64_t step);
-  Value LoopValue(typed::VarId var, const RangeInfo& range, Span span);
+  typed::ExprPtr LoopVariable(typed::VarId var, Span span);
+  Value LoopValue(typed::ExprPtr start, const RangeInfo& range, Span span);
   void DeclareValue(const ast::Name& name, Value value);
   /// The fields of a tuple's type, those that are repeated as often; none if reported.
   std::vector<const ast::TypeExpr::Field*> FieldsOf(const ast::TypeExpr& tuple);
@@ -304,6 +307,7 @@ class Elaborator {
 
   const Context& context_;
   const Variant variant_;
+  const std::set<Place>& written_out_;
   Diagnostics& diagnostics_;
   typed::Kernel kernel_;
   SymbolicTable symbolic_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What requirements of the launch and conditions around a statement say of where elements may be missing (fill_sources.h).
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/sema/fill_sources.h"
+#include "compiler/symbolic/cases.h"
 #include "compiler/symbolic/least.h"
 
 namespace tkc::sema {
@@ -41,24 +43,6 @@ bool FillSources::IsOfMutable(const Expr& expr) const {
   });
 }
 
-namespace {
-
-/// What holds of integers where the comparison does not.
-typed::Op Negated(typed::Op comparison) {
-  using typed::Op;
-  switch (comparison) {
-    case Op::kEq: return Op::kNe;
-    case Op::kNe: return Op::kEq;
-    case Op::kLt: return Op::kGe;
-    case Op::kLe: return Op::kGt;
-    case Op::kGt: return Op::kLe;
-    case Op::kGe: return Op::kLt;
-    default: return Op::kNone;
-  }
-}
-
-}  // namespace
-
 void FillSources::Assume(const Expr& requirement, bool holds) {
   using typed::Op;
   if (requirement.kind == typed::ExprKind::kUnary && requirement.op == Op::kNot) return Assume(*requirement.args[0], !holds);
@@ -67,29 +51,22 @@ void FillSources::Assume(const Expr& requirement, bool holds) {
     for (const typed::ExprPtr& each : requirement.args) Assume(*each, holds);
     return;
   }
-  const Op op = holds ? requirement.op : Negated(requirement.op);
-  const bool is_comparison = op >= Op::kEq && op <= Op::kGe && op != Op::kNe;
+  const bool is_comparison = requirement.op >= Op::kEq && requirement.op <= Op::kGe;
   if (!is_comparison || requirement.type.is_tile || IsFloat(requirement.args[0]->type.dtype) || IsOfMutable(requirement)) return;
-  const Scalar a = table_->Of(*requirement.args[0]), b = table_->Of(*requirement.args[1]);
-  const bool is_strict = op == Op::kLt || op == Op::kGt;
-  const bool is_equal = op == Op::kEq;
-  if (is_equal || op == Op::kGt || op == Op::kGe) AssumeAbove(a, b, is_strict);
-  if (is_equal || op == Op::kLt || op == Op::kLe) AssumeAbove(b, a, is_strict);
-  if (!is_equal) return;
-  const Scalar difference = symbolic::Sub(a, b);
+  std::vector<Scalar> not_negative;
+  symbolic::AddNotNegative(table_->Of(requirement), holds, not_negative);
+  for (const Scalar& difference : not_negative) {
+    // Of a minimum no argument is below.
+    for (const Scalar& each : ArgumentsOf(difference, symbolic::Kind::kMin)) {
+      facts_.push_back({each});
+      AssumeOfBlocks(each);
+    }
+  }
+  if (requirement.op != (holds ? Op::kEq : Op::kNe)) return;
+  const Scalar difference = symbolic::Sub(table_->Of(*requirement.args[0]), table_->Of(*requirement.args[1]));
   int64_t divisor = 0;
   if (difference->kind == symbolic::Kind::kMod && symbolic::IsInt(difference->args[1], &divisor) && divisor > 0)
     facts_.push_back({difference->args[0], divisor});
-}
-
-void FillSources::AssumeAbove(const Scalar& a, const Scalar& b, bool is_strict) {
-  for (const Scalar& above : ArgumentsOf(a, symbolic::Kind::kMin)) {
-    for (const Scalar& below : ArgumentsOf(b, symbolic::Kind::kMax)) {
-      const Scalar difference = symbolic::Sub(symbolic::Sub(above, below), symbolic::Int(is_strict ? 1 : 0));
-      facts_.push_back({difference});
-      AssumeOfBlocks(difference);
-    }
-  }
 }
 
 /// What is said of the number of a block, `n.number <= k`, says of its first element `n.start <= k * 64`.
@@ -131,11 +108,36 @@ bool FillSources::IsAbove(const Scalar& a, const Scalar& b, int64_t least) const
     if (is_least(beside_one.back())) return true;
   }
   constexpr size_t kMostOfPairs = 16;
-  if (beside_one.size() > kMostOfPairs) return false;
-  return std::any_of(facts_.begin(), facts_.end(), [&](const Fact& fact) {
-    const auto is_beside_both = [&](const Scalar& rest) { return is_least(symbolic::Sub(rest, fact.scalar)); };
-    return fact.divisor == 0 && std::any_of(beside_one.begin(), beside_one.end(), is_beside_both);
-  });
+  const bool is_of_pair =
+      beside_one.size() <= kMostOfPairs && std::any_of(facts_.begin(), facts_.end(), [&](const Fact& fact) {
+        const auto is_beside_both = [&](const Scalar& rest) { return is_least(symbolic::Sub(rest, fact.scalar)); };
+        return fact.divisor == 0 && std::any_of(beside_one.begin(), beside_one.end(), is_beside_both);
+      });
+  return is_of_pair || IsAboveInAllCases(difference, least);
+}
+
+bool FillSources::IsAboveInAllCases(const Scalar& difference, int64_t least) const {
+  if (!symbolic::HasCases(difference)) return false;
+  symbolic::Known known;
+  for (const Fact& fact : facts_) {
+    if (fact.divisor == 0) known.not_negative.push_back(fact.scalar);
+  }
+  for (const VarId var : around_) {
+    const Range& range = ranges_.at(NameOf(var));
+    const Scalar index = symbolic::Name(NameOf(var));
+    const bool divides = IsMultiple(symbolic::Sub(range.hi, range.lo), range.step);
+    known.not_negative.push_back(symbolic::Sub(symbolic::Sub(range.hi, index), symbolic::Int(divides ? range.step : 1)));
+    known.not_negative.push_back(symbolic::Sub(index, range.lo));
+  }
+  known.is_count = [&](const Scalar& atom) { return IsCount(atom); };
+  known.divisor_of = [&](const Scalar& scalar) {
+    int64_t divisor = symbolic::KnownDivisor(scalar);
+    for (const Fact& fact : facts_) {
+      if (fact.divisor > 0 && symbolic::Equal(fact.scalar, scalar)) divisor = std::lcm(divisor, fact.divisor);
+    }
+    return divisor;
+  };
+  return symbolic::IsAtLeast(difference, least, known);
 }
 
 symbolic::Reach FillSources::ReachOf(const Scalar& scalar) const {

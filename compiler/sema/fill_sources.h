@@ -161,12 +161,12 @@ class FillSources {
   };
 
   bool IsOfMutable(const typed::Expr& expr) const;
-  /// a >= b, or a > b; of a minimum all are above, and above a maximum one is above all.
-  void AssumeAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, bool is_strict);
   void AssumeOfBlocks(const symbolic::Scalar& not_negative);
   bool IsMultiple(const symbolic::Scalar& scalar, int64_t divisor) const;
   /// a - b is at least so much, as far as a requirement or a condition around says.
   bool IsAbove(const symbolic::Scalar& a, const symbolic::Scalar& b, int64_t least) const;
+  /// The same of a - b where minima, choices or quotients are in it, and the ranges in sight count, too.
+  bool IsAboveInAllCases(const symbolic::Scalar& difference, int64_t least) const;
   /// The end of the range of an index in sight, as a part of its block sees it that begins `part` positions behind the block's
   /// first.
   struct RangeEnd {

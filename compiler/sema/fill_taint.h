@@ -110,6 +110,8 @@ class FillTaint {
   /// Nothing where they may wrap around.
   std::optional<Positions> PositionsOf(const typed::Expr& expr);
   std::optional<Positions> PositionsAsTheyAre(const typed::Expr& expr);
+  /// The class of ordinary elements, else `fill`: numbers of elements are not below zero.
+  Fill OfOrdinary(const typed::Expr& expr, Fill fill);
   /// An integer scalar whatever its width.
   std::optional<symbolic::Scalar> IntegerOf(const typed::Expr& expr);
   void AddLimits(std::map<int, Fill>& axis, const symbolic::Scalar& start, const symbolic::Scalar& limit, bool upper, Fill fill);

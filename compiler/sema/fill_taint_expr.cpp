@@ -147,11 +147,13 @@ Taint FillTaint::Convert(const Expr& expr) {
 }
 
 Taint FillTaint::Binary(const Expr& expr) {
-  const Taint a = Operands(expr, 0);
+  Taint a = Operands(expr, 0);
   Taint b = Operands(expr, 1);
   const bool of_integers = IsInteger(expr.args[0]->type.dtype);
   const auto apply = [&](Fill x, Fill y) { return of_integers ? ApplyToIntegers(expr.op, x, y) : ApplyFill(expr.op, x, y); };
   if (expr.op >= Op::kEq && expr.op <= Op::kGe) {
+    a.base = OfOrdinary(*expr.args[0], a.base);
+    b.base = OfOrdinary(*expr.args[1], b.base);
     Taint taint = Combine({&a, &b}, [&](const std::vector<Fill>& of) { return apply(of[0], of[1]); });
     taint.base = Fill::kFinite;
     if (expr.type.is_tile) Comparison(expr, taint);

@@ -77,6 +77,12 @@ std::optional<FillTaint::Positions> FillTaint::PositionsAsTheyAre(const Expr& ex
   }
 }
 
+Fill FillTaint::OfOrdinary(const Expr& expr, Fill fill) {
+  const std::optional<Positions> positions = expr.type.is_tile ? PositionsOf(expr) : std::nullopt;
+  if (!positions || positions->reach.least < 0) return fill;
+  return positions->reach.least > 0 ? Fill::kPositive : Fill::kNotNegative;
+}
+
 std::optional<Scalar> FillTaint::IntegerOf(const Expr& expr) {
   if (expr.kind != ExprKind::kConvert || IsFloat(expr.args[0]->type.dtype)) return table_->Of(expr);
   std::optional<Scalar> inner = IntegerOf(*expr.args[0]);

@@ -46,6 +46,8 @@ class Collector {
       around_.push_back(IterationOf(axis.var, axis.var, *axis.lo, *axis.hi, axis.step, true));
       around_.back().is_block = axis.is_block;
     }
+    facts_.clear();
+    for (const symbolic::Scalar& requirement : table_.RequirementsOfLaunch()) AddFacts(solved_.PutIn(requirement), true);
     name_ = count > 1 ? fmt::format("{}[{}]", worker.name, instance) : worker.name;
     CollectBlock(worker.body);
   }
@@ -183,6 +185,8 @@ class Collector {
       const symbolic::Scalar first = FormulaOf(*axis.start);
       std::optional<Polynomial> start = symbolic::ToPolynomial(first);
       store.axes.push_back({start ? std::move(*start) : Polynomial{{"?", 1}}, axis.extent});
+      store.axes.back().first = solved_.PutIn(table_.Of(*axis.start));
+      if (axis.hi) store.axes.back().hi = solved_.PutIn(table_.Of(*axis.hi));
       if (axis.hi)
         AddEnds(FormulaOf(*axis.hi), first, store.axes.back());
       else if (axis.extent == 1)

@@ -47,6 +47,7 @@ struct StoredAxis {
   int64_t extent = 1;
   std::vector<symbolic::Polynomial> ends{};  // elements at each of these and behind are not stored
   std::vector<Run> runs{};                   // each of which ends at one of the `ends`
+  symbolic::Scalar first{}, hi{};            // where it starts, and below which it stays, as they are written; both may be null
   int64_t apart = 0, span = 0;  // several stores begin at distances from `start` that are multiples of `apart`, up to `span`
 };
 

@@ -102,6 +102,8 @@ class Nest {
   bool AreAtEqual(const Cursor& a, const Cursor& b);
   const Cursor* FindOther(const std::vector<Cursor>& cursors, const Cursor& stuck);
   void ReportStuck(const std::vector<Cursor>& cursors);
+  /// Notes who stands at a loop over numbers that tkc knows.
+  void NoteStuck(const std::vector<Cursor>& cursors);
   void ReportUnbalanced(const Counters& before, Span span, const char* where);
   void ReportPair(int a, Span a_span, std::string a_label, int b, Span b_span, std::string b_label);
   std::string HeadText(const Cursor& cursor) const;

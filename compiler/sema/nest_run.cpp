@@ -113,6 +113,15 @@ bool Nest::RaiseLimit(const std::vector<Cursor>& cursors) {
   return false;
 }
 
+void Nest::NoteStuck(const std::vector<Cursor>& cursors) {
+  for (const Cursor& cursor : cursors) {
+    if (cursor.AtEnd() || cursor.Head().kind != TrafficKind::kLoop) continue;
+    const typed::Stmt& loop = *cursor.Head().stmt;
+    SymbolicTable& table = skeletons_[cursor.skeleton].table;
+    if (symbolic::IsInt(table.Of(*loop.lo)) && symbolic::IsInt(table.Of(*loop.hi))) steps_.stuck.insert(PlaceOf(loop.span));
+  }
+}
+
 symbolic::Condition Nest::ConditionAt(const Cursor& cursor) {
   return symbolic::ConditionOf(skeletons_[cursor.skeleton].table.Of(*cursor.Head().stmt->expr));
 }
@@ -300,7 +309,10 @@ bool Nest::Run(std::vector<Cursor> cursors) {
       GoBack(std::move(failed));
     }
     if (joint == Joint::kNone && RaiseLimit(cursors)) continue;
-    if (joint == Joint::kNone) ReportStuck(cursors);
+    if (joint == Joint::kNone) {
+      NoteStuck(cursors);
+      ReportStuck(cursors);
+    }
     return false;
   }
 }

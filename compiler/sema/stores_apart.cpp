@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "compiler/sema/axis_strides.h"
+#include "compiler/sema/stores_meet.h"
 
 namespace tkc::sema {
 namespace {
@@ -48,6 +49,16 @@ std::vector<StoredAxis> DeterminedAxes(const GridStore& store, const std::set<Va
     if (std::optional<Polynomial> start = symbolic::ToPolynomial(base)) axes.push_back({std::move(*start), 1});
   }
   return axes;
+}
+
+/// The next variable that nothing else tells apart. A digit follows from what it is a digit of.
+void AddToldByFacts(const GridStore& store, std::set<VarId>& separated, std::set<VarId>& known) {
+  const auto told = std::find_if(store.around.begin(), store.around.end(), [&](const Iteration& iteration) {
+    return !separated.contains(iteration.var) && !iteration.RunsOnce() && IsToldByFacts(store, iteration, known);
+  });
+  if (told == store.around.end()) return;
+  separated.insert(told->var);
+  AddKnown(store, separated, known);
 }
 
 /// What is zero wherever either is executed.
@@ -86,6 +97,7 @@ GridStore Common(const GridStore& a, const GridStore& b) {
     if (a.axes[i].start != b.axes[i].start || a.axes[i].extent != b.axes[i].extent) continue;
     common.axes.push_back(a.axes[i]);
     KeepCommonEnds(common.axes.back(), b.axes[i]);
+    common.axes.back().first = nullptr;  // what is said of one's loops and conditions need not hold of the other's
   }
   return common;
 }
@@ -135,9 +147,12 @@ std::set<VarId> Separated(const GridStore& store) {
       separated.merge(ApartBySymbols(base, store, known));
     }
     AddKnown(store, separated, known);
+    if (before == separated.size() + known.size()) AddToldByFacts(store, separated, known);
   }
   return separated;
 }
+
+std::set<VarId> Tied(const GridStore& a, const GridStore& b) { return Separated(Common(a, b)); }
 
 bool IsBoundByData(const GridStore& store, VarId var) {
   return std::any_of(store.around.begin(), store.around.end(), [&](const Iteration& loop) {
@@ -147,7 +162,7 @@ bool IsBoundByData(const GridStore& store, VarId var) {
 }
 
 bool Exclusive(const GridStore& a, const GridStore& b) {
-  const std::set<VarId> apart = Separated(Common(a, b));
+  const std::set<VarId> apart = Tied(a, b);
   const auto is_fixed = [&](const auto& of) {  // a condition's text, or a polynomial
     return std::all_of(a.around.begin(), a.around.end(),
                        [&](const Iteration& it) { return apart.count(it.var) > 0 || !Mentions(of, it.var); }) &&
@@ -169,7 +184,7 @@ bool Exclusive(const GridStore& a, const GridStore& b) {
 }
 
 bool EndsBefore(const GridStore& before, const GridStore& after) {
-  const std::set<VarId> apart = Separated(Common(before, after));
+  const std::set<VarId> apart = Tied(before, after);
   /// Whether what lies at `end` and behind begins no later than the axis of `after`.
   const auto is_before = [&](const Polynomial& end, const StoredAxis& axis) {
     const std::optional<Polynomial> then = Earliest(after, axis.start, end);
@@ -218,6 +233,7 @@ bool Overlap(const PlacedStore& a, const PlacedStore& b) {
 
 bool ApartIfVariablesDiffer(const std::vector<PlacedStore>& group) {
   GridStore together = *group[0].store;
+  for (StoredAxis& axis : together.axes) axis.first = group.size() > 1 ? nullptr : axis.first;  // facts are of one of them
   for (size_t i = 0; i < together.axes.size(); ++i) {
     int64_t first = group[0].offsets[i], end = first;
     for (const PlacedStore& placed : group) {

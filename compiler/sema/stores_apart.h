@@ -21,6 +21,9 @@ std::set<typed::VarId> Separated(const GridStore& store);
 /// Whether a loop around the store begins at an element that the variable selects.
 bool IsBoundByData(const GridStore& store, typed::VarId var);
 
+/// Variables that have one value where the two meet: which the axes that they have in common tell apart.
+std::set<typed::VarId> Tied(const GridStore& a, const GridStore& b);
+
 /// Conditions around them exclude one another, for the same values of all variables that they mention.
 bool Exclusive(const GridStore& a, const GridStore& b);
 

@@ -6,10 +6,15 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "compiler/sema/symbolic_table.h"
+#include "compiler/symbolic/cases.h"
+#include "compiler/symbolic/solved_names.h"
 
 namespace tkc::sema {
 namespace {
@@ -66,7 +71,125 @@ bool Contradict(const std::vector<symbolic::Scalar>& facts) {
   });
 }
 
+/// One execution of a store: its variables have names of its own, or are what `same` says. Of steps of more than one those count
+/// the steps.
+class Execution {
+ public:
+  Execution(const GridStore& store, std::string_view own, std::map<VarId, symbolic::Scalar> same)
+      : store_(store), own_(own), same_(std::move(same)) {}
+
+  symbolic::Scalar Of(symbolic::Scalar scalar) const {
+    for (auto iteration = store_.around.rbegin(); iteration != store_.around.rend(); ++iteration) {
+      if (symbolic::Mentions(scalar, SymbolicTable::NameOf(iteration->var)))
+        scalar = symbolic::Substitute(scalar, SymbolicTable::NameOf(iteration->var), ValueOf(*iteration));
+    }
+    return scalar;
+  }
+
+  symbolic::Scalar ValueOf(const Iteration& iteration) const {
+    if (const auto same = same_.find(iteration.var); same != same_.end()) return same->second;
+    const symbolic::Scalar own = symbolic::Name(own_ + SymbolicTable::NameOf(iteration.var));
+    if (iteration.step == 1 || !iteration.first) return own;
+    return symbolic::Add(Of(iteration.first), symbolic::Mul(own, symbolic::Int(iteration.step)));
+  }
+
+  void AddNotNegative(std::vector<symbolic::Scalar>& not_negative) const {
+    for (const symbolic::Scalar& fact : store_.facts) symbolic::AddNotNegative(Of(fact), true, not_negative);
+    for (const Iteration& iteration : store_.around) {
+      if (!iteration.first) continue;
+      const symbolic::Scalar value = ValueOf(iteration);
+      not_negative.push_back(symbolic::Sub(value, Of(iteration.first)));
+      not_negative.push_back(symbolic::Sub(symbolic::Sub(Of(iteration.hi), value), symbolic::Int(1)));
+      if (iteration.step > 1 && !same_.contains(iteration.var))
+        not_negative.push_back(symbolic::Name(own_ + SymbolicTable::NameOf(iteration.var)));
+    }
+  }
+
+  symbolic::Scalar Begin(size_t axis) const { return Of(store_.axes[axis].first); }
+
+  /// Behind the last element: the end of the extent, and of the range.
+  std::vector<symbolic::Scalar> Ends(size_t axis) const {
+    const StoredAxis& stored = store_.axes[axis];
+    std::vector<symbolic::Scalar> ends{symbolic::Add(Begin(axis), symbolic::Int(stored.extent))};
+    if (stored.hi) ends.push_back(Of(stored.hi));
+    return ends;
+  }
+
+  bool HasAxis(size_t axis) const { return store_.axes[axis].first != nullptr; }
+
+ private:
+  const GridStore& store_;
+  std::string own_;
+  std::map<VarId, symbolic::Scalar> same_;
+};
+
+const std::string kMore = "more";  // steps between two executions, beside one
+
+/// On one axis one of the two ends where the other begins or before.
+bool AreApart(const Execution& one, const Execution& other, size_t axes) {
+  symbolic::Known known;
+  one.AddNotNegative(known.not_negative);
+  other.AddNotNegative(known.not_negative);
+  known.is_count = [](const symbolic::Scalar& atom) {
+    return atom->kind == symbolic::Kind::kName &&
+           (SymbolicTable::IsCount(atom->name) || symbolic::SolvedNames::IsQuotient(atom->name) || atom->name == kMore);
+  };
+  symbolic::AddCounts(known);
+  const auto ends_before = [&](const Execution& before, const Execution& after, size_t axis) {
+    const std::vector<symbolic::Scalar> ends = before.Ends(axis);
+    return std::any_of(ends.begin(), ends.end(), [&](const symbolic::Scalar& end) {
+      return symbolic::IsAtLeast(symbolic::Sub(after.Begin(axis), end), 0, known);
+    });
+  };
+  for (size_t axis = 0; axis < axes; ++axis) {
+    const bool has = one.HasAxis(axis) && other.HasAxis(axis);
+    if (has && (ends_before(one, other, axis) || ends_before(other, one, axis))) return true;
+  }
+  return false;
+}
+
+std::map<VarId, symbolic::Scalar> Own(const std::set<VarId>& vars) {
+  std::map<VarId, symbolic::Scalar> own;
+  for (const VarId var : vars) own.emplace(var, symbolic::Name(SymbolicTable::NameOf(var)));
+  return own;
+}
+
+/// A loop or an axis of the grid whose range begins at the same place in two executions with these variables alike.
+bool BeginsAlike(const Iteration& iteration, const GridStore& store, const std::set<VarId>& alike) {
+  return iteration.first && std::all_of(store.around.begin(), store.around.end(), [&](const Iteration& other) {
+           return alike.contains(other.var) || !symbolic::Mentions(iteration.first, SymbolicTable::NameOf(other.var));
+         });
+}
+
+/// Where `before` has an earlier value of the variable than `after`.
+bool AreApartInOrder(const GridStore& before, const GridStore& after, const Iteration& iteration, const std::set<VarId>& alike) {
+  std::map<VarId, symbolic::Scalar> first = Own(alike), then = Own(alike);
+  const symbolic::Scalar var = symbolic::Name(SymbolicTable::NameOf(iteration.var));
+  const symbolic::Scalar steps = symbolic::Add(symbolic::Name(kMore), symbolic::Int(1));
+  first[iteration.var] = var;
+  then[iteration.var] = symbolic::Add(var, symbolic::Mul(steps, symbolic::Int(iteration.step)));
+  return AreApart({before, "a.", std::move(first)}, {after, "b.", std::move(then)}, before.axes.size());
+}
+
 }  // namespace
+
+bool ApartByFacts(const GridStore& a, const GridStore& b, const std::set<VarId>& tied) {
+  if (AreApart({a, "a.", Own(tied)}, {b, "b.", Own(tied)}, a.axes.size())) return true;
+  // Or, of one variable that both have, whether it is the same in both, less or greater.
+  return std::any_of(a.around.begin(), a.around.end(), [&](const Iteration& iteration) {
+    const auto is_it = [&](const Iteration& other) { return other.var == iteration.var; };
+    const bool is_of_both = std::any_of(b.around.begin(), b.around.end(), is_it);
+    if (!is_of_both || iteration.digit || tied.contains(iteration.var) || !BeginsAlike(iteration, a, tied)) return false;
+    std::set<VarId> alike = tied;
+    alike.insert(iteration.var);
+    return AreApart({a, "a.", Own(alike)}, {b, "b.", Own(alike)}, a.axes.size()) && AreApartInOrder(a, b, iteration, tied) &&
+           AreApartInOrder(b, a, iteration, tied);
+  });
+}
+
+bool IsToldByFacts(const GridStore& store, const Iteration& iteration, const std::set<VarId>& known) {
+  return !iteration.digit && BeginsAlike(iteration, store, known) && AreApartInOrder(store, store, iteration, known);
+}
 
 bool ExclusiveWhereTheyMeet(const GridStore& a, const GridStore& b) {
   const auto same = WhereTheyMeet(a, b);

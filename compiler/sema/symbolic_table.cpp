@@ -74,6 +74,10 @@ symbolic::Scalar SymbolicTable::Of(const Expr& expr) {
     case ExprKind::kUnary:
     case ExprKind::kBinary:
     case ExprKind::kCall: {
+      if (expr.op == Op::kAbs && expr.type.dtype == DType::kI64) {
+        const symbolic::Scalar number = Of(*expr.args[0]);
+        return symbolic::Make(Kind::kMax, DType::kI64, {number, symbolic::Sub(symbolic::Int(0), number)});
+      }
       const Kind kind = SymbolicKind(expr.op);
       if (kind == Kind::kCall) return symbolic::Call(fmt::format("op{}", static_cast<int>(expr.op)), expr.type.dtype, args());
       return symbolic::Make(kind, expr.type.dtype, args());

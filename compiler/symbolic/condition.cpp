@@ -29,9 +29,17 @@ Condition IsAtMost(const Scalar& a, const Scalar& b) {
   return Negated(IsLess(b, a));
 }
 
+/// x % 2: what is not 1 is 0.
+bool IsOfTwo(const Scalar& scalar) {
+  int64_t divisor = 0;
+  return scalar->kind == Kind::kMod && IsInt(scalar->args[1], &divisor) && divisor == 2;
+}
+
 Condition IsEqual(const Scalar& a, const Scalar& b) {
   std::string left = CanonicalText(a), right = CanonicalText(b);
   if (a->dtype == DType::kI64 && b->dtype == DType::kI64) {
+    int64_t number = 0;
+    if (IsOfTwo(a) && IsInt(b, &number) && number == 1) return Negated(IsEqual(a, Int(0)));
     left = CanonicalText(Sub(a, b));
     right = CanonicalText(Sub(b, a));
     return {std::min(left, right) + " == 0", false};

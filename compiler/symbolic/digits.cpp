@@ -41,11 +41,11 @@ std::optional<Digit> Remainder(Digit digit, const Polynomial& divisor) {
   return digit;
 }
 
-/// Whether `modulus` is no smaller than `end`, or zero.
-bool Covers(const Polynomial& modulus, const Polynomial& end) {
+/// Whether `modulus` is no smaller than `span`, or zero.
+bool Covers(const Polynomial& modulus, const Polynomial& span) {
   const auto is_number = [](const Polynomial& polynomial) { return polynomial.size() == 1 && polynomial.begin()->first.empty(); };
-  if (is_number(modulus) && is_number(end)) return modulus.begin()->second >= end.begin()->second;
-  return ExactQuotient(modulus, end).has_value();
+  if (is_number(modulus) && is_number(span)) return modulus.begin()->second >= span.begin()->second;
+  return ExactQuotient(modulus, span).has_value();
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ std::optional<Digit> DigitOf(const Scalar& scalar, const std::function<bool(cons
   return cut({scalar->args[0], kOne, std::nullopt, is_positive});
 }
 
-bool DetermineBase(const std::vector<const Digit*>& digits, int64_t divisor, const std::optional<Polynomial>& end) {
+bool DetermineBase(const std::vector<const Digit*>& digits, int64_t divisor, const std::optional<Polynomial>& span) {
   std::vector<Polynomial> known = {{{"", divisor}}};  // the base is known modulo each of these
   std::vector<const Digit*> rest = digits;
   for (size_t before = rest.size() + 1; before != rest.size();) {
@@ -92,7 +92,7 @@ bool DetermineBase(const std::vector<const Digit*>& digits, int64_t divisor, con
       if (std::none_of(known.begin(), known.end(), has_below)) continue;
       if (!digit.radix) return true;
       const std::optional<Polynomial> modulus = Product(digit.place, *digit.radix);
-      if (modulus && end && Covers(*modulus, *end)) return true;
+      if (modulus && span && Covers(*modulus, *span)) return true;
       if (modulus) known.push_back(*modulus);
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i--));
     }

@@ -25,9 +25,9 @@ struct Digit {
 std::optional<Digit> DigitOf(const Scalar& scalar, const std::function<bool(const Scalar& divisor)>& is_fixed,
                              const std::function<bool(std::string_view name)>& is_count);
 
-/// Whether these digits of one base say which integer it is: one that is a multiple of `divisor` and, if it is known, not negative
-/// and below `end`.
-bool DetermineBase(const std::vector<const Digit*>& digits, int64_t divisor, const std::optional<Polynomial>& end);
+/// Whether these digits of one base say which integer it is: one that is a multiple of `divisor` and, if it is known, one of `span`
+/// that follow each other.
+bool DetermineBase(const std::vector<const Digit*>& digits, int64_t divisor, const std::optional<Polynomial>& span);
 
 /// The quotient of polynomials where it is one, whatever the names stand for.
 std::optional<Polynomial> ExactQuotient(const Polynomial& polynomial, const Polynomial& divisor);

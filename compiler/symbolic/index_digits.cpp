@@ -22,14 +22,18 @@ std::string TextOf(const Polynomial& polynomial) {
   return text;
 }
 
-/// What is known of the base: most of the distance of an index from where its range begins.
+/// What is known of the base: most of the distance of an index from where its range begins, or an index shifted by what none
+/// changes.
 void SetBase(IndexDigit& digit, const std::vector<IndexRange>& around) {
   const Scalar& base = digit.digit.base;
   Scalar in_steps = base;
   for (auto index = around.rbegin(); index != around.rend(); ++index) {
-    if (Equal(base, Sub(Name(index->name), index->first))) {
+    const Scalar own = Name(index->name);
+    const bool is_distance = Equal(base, Sub(own, index->first));
+    if (is_distance || !MentionsAny(Sub(base, own), around) || !MentionsAny(Add(base, own), around)) {
       const std::optional<int64_t> most = MostDifference(index->hi, index->first);
-      digit.base_end = most ? ToPolynomial(Int(*most)) : ToPolynomial(Sub(index->hi, index->first));
+      digit.base_span = most ? ToPolynomial(Int(*most)) : ToPolynomial(Sub(index->hi, index->first));
+      if (is_distance) digit.base_end = digit.base_span;
     }
     const Scalar steps = Mul(Name(index->name + "'"), Int(index->step));
     in_steps = Substitute(in_steps, index->name, Add(index->first, steps));
@@ -112,7 +116,7 @@ std::vector<Scalar> DeterminedBases(const std::vector<const IndexDigit*>& known)
   for (const auto& [base, digits] : of_bases) {
     std::vector<const Digit*> each;
     for (const IndexDigit* digit : digits) each.push_back(&digit->digit);
-    if (DetermineBase(each, digits[0]->base_divisor, digits[0]->base_end)) bases.push_back(digits[0]->digit.base);
+    if (DetermineBase(each, digits[0]->base_divisor, digits[0]->base_span)) bases.push_back(digits[0]->digit.base);
   }
   return bases;
 }

@@ -29,9 +29,11 @@ struct IndexDigit {
   Digit digit;
   bool begins_at_zero = false;      // and is not below
   std::optional<Polynomial> end{};  // below which it stays
-  // What it is a digit of: an integer that is a multiple of `base_divisor` and, where its end is known, from zero up to there.
+  // What it is a digit of: an integer that is a multiple of `base_divisor` and, where they are known, lies within so many that
+  // follow each other, from zero up to its end.
   Polynomial base{};
   int64_t base_divisor = 1;
+  std::optional<Polynomial> base_span{};
   std::optional<Polynomial> base_end{};
   std::set<std::string> indices{};  // in it, also within other digits
 };
