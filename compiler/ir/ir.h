@@ -137,6 +137,9 @@ struct Pipe {
   }
 };
 
+/// Warps of an instance that computes: each arrives once where it meets others.
+inline constexpr int kWarpsOfInstance = 4;
+
 enum class RoleKind : uint8_t {
   kUnassigned,  // tile level
   kCopyThread,  // one elected thread of one warp issues copies
@@ -164,6 +167,12 @@ struct Worker {
   std::string warps_meet, all_meet;
   Region body;  // tile level: one tile; schedule level: the whole role
   Span span;
+
+  bool Computes() const { return kind == RoleKind::kCompute; }
+  /// Of the block, from first_warp on.
+  int64_t Warps() const { return Computes() ? instances * kWarpsOfInstance : 1; }
+  /// Warpgroups with warps of it.
+  int64_t Warpgroups() const { return Computes() ? instances : 1; }
 };
 
 struct GridAxis {
@@ -338,9 +347,6 @@ struct Module {
   std::vector<Kernel> kernels{};
   std::vector<Entry> entries{};
 };
-
-/// Warps of an instance that computes: each arrives once where it meets others.
-inline constexpr int kWarpsOfInstance = 4;
 
 /// What a slot's text says: the ring's present slot, "ab", the one before it, "ab.previous", or one ahead, "ab+2" or "ab+stage";
 /// each of the set that an instance has for itself, "ab[w]".

@@ -20,11 +20,11 @@ std::vector<Fault> Verifier::Run() {
   CheckTensors();
   CheckPipes();
   if (level_ == Level::kSchedule && target_) {
-    CheckShared();
+    CheckBuffers();
     CheckBarriers();
     CheckMaps();
     CheckThreads();
-    CheckRegisters();
+    for (const Worker& worker : kernel_.workers) CheckRole(worker);
   }
   CheckRegion(kernel_.lets);
   // The lets are seen by every worker: define them again, CheckRegion has closed their scope.
@@ -134,7 +134,6 @@ void Verifier::CheckRegion(const Region& region) {
     CheckOp(op);
     Define(op);
   }
-  if (level_ == Level::kSchedule) CheckExpectedBytes(region);
   for (; new_scalars_.size() > scalars; new_scalars_.pop_back()) scalars_.erase(new_scalars_.back());
   for (; new_values_.size() > values; new_values_.pop_back()) in_scope_[static_cast<size_t>(new_values_.back())] = false;
 }

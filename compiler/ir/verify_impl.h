@@ -45,12 +45,12 @@ class Verifier {
   /// `what` has it, which a fault says between quotes.
   void CheckScalar(const Scalar& scalar, std::string_view what, std::string_view quote = "");
 
-  // verify_target.cpp: the schedule level's declarations against the hardware
-  void CheckShared();
+  // verify_target.cpp: the schedule level's declarations, each by itself
+  void CheckBuffers();
   void CheckBarriers();
   void CheckMaps();
   void CheckThreads();
-  void CheckRegisters();
+  void CheckRole(const Worker& worker);
 
   // verify_tile_ops.cpp: operations on tiles
   void CheckTileOp(const Op& op);
@@ -83,8 +83,6 @@ class Verifier {
   void CheckBarrierOp(const Op& op);
   void CheckEngineCopy(const Op& op);
   void CheckNamedBarrier(const Op& op);
-  void CheckExpectedBytes(const Region& region);
-  int64_t LoadedBytes(const Op& op, const std::string& barrier, bool* unknown) const;
 
   template <typename... Args>
   void FaultAt(Span span, fmt::format_string<Args...> format, Args&&... args) {

@@ -286,48 +286,8 @@ void Verifier::CheckNamedBarrier(const Op& op) {
   const bool is_sync_role = op.code == OpCode::kSyncRole;
   if (is_sync_role && op.number == kOfWarp) return;  // a warp needs no barrier
   if (!Counts(op, 0, 0, is_sync_role ? 0 : 1, 1)) return;
-  int64_t id = 0;
-  const bool has_named = !target_ || target_->named_barriers > 0;  // else barriers in shared memory stand for them
-  const int64_t last = target_ && has_named ? target_->named_barriers - 1 : 15;
-  const int64_t first = is_sync_role ? 0 : 1;  // sync_role counts from the barrier after the block's own
-  if (!op.scalars.empty() && symbolic::IsInt(op.scalars[0], &id) && (id < first || id + (is_sync_role ? 1 : 0) > last)) {
-    OpFault(op, "barrier {}; a block has 1 to {} beside its own", is_sync_role ? id + 1 : id, last);
-  }
   if (!is_sync_role && (op.number < 32 || op.number % 32 != 0 || (kernel_.threads > 0 && op.number > kernel_.threads))) {
     OpFault(op, "{} threads of {}", op.number, kernel_.threads);
-  }
-}
-
-int64_t Verifier::LoadedBytes(const Op& op, const std::string& barrier, bool* unknown) const {
-  int64_t bytes = 0;
-  if (IsMulticast(op.code)) *unknown = true;  // other blocks' copies arrive here too
-  const bool names_it =
-      op.number >= 0 && op.number < static_cast<int64_t>(kernel_.barriers.size()) && kernel_.barriers[op.number].name == barrier;
-  const TensorMap* map = FindMap(op.symbol);
-  if (IsEngineLoad(op.code) && !IsMulticast(op.code) && names_it && map && op.operands.size() == 1)
-    bytes += EngineBytes(*map, TypeOf(op.operands[0]));
-  for (const Region& region : op.regions) {
-    int64_t inside = 0;
-    for (const Op& inner : region) inside += LoadedBytes(inner, barrier, unknown);
-    if (inside > 0 && op.code != OpCode::kIfElected) *unknown = true;  // how often is not known here
-    bytes += inside;
-  }
-  return bytes;
-}
-
-/// From one `expect` to the next on the same barrier, the loads bring exactly the bytes announced.
-void Verifier::CheckExpectedBytes(const Region& region) {
-  if (kernel_.Spread() > 1) return;  // what all blocks store arrives there; the certificate counts it
-  for (size_t i = 0; i < region.size(); ++i) {
-    if (region[i].code != OpCode::kExpect) continue;
-    if (kernel_.dynamic && region[i].slot == kernel_.next_tile) continue;  // another block sends the number
-    int64_t bytes = 0;
-    bool unknown = false;
-    for (size_t j = i + 1; j < region.size(); ++j) {
-      if (region[j].code == OpCode::kExpect && region[j].symbol == region[i].symbol) break;
-      bytes += LoadedBytes(region[j], region[i].symbol, &unknown);
-    }
-    if (!unknown && bytes != region[i].number) OpFault(region[i], "the loads that follow bring {} bytes", bytes);
   }
 }
 
