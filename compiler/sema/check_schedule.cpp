@@ -201,16 +201,17 @@ void Elaborator::SetResident(const ast::Expr& value, typed::Section& section) {
   section.resident = *blocks;
 }
 
-void Elaborator::SetDynamic(Span span, typed::Section& section) {
-  section.dynamic = true;
-  dynamic_span_ = span;
+const ast::ScheduleItem* Elaborator::ScheduleItemOf(ast::ScheduleItem::Kind kind, std::string_view worker) const {
+  return variant_.schedule == nullptr ? nullptr : ast::FindItem(*variant_.schedule, kind, worker);
 }
 
 /// What a block that draws its tiles can't do yet.
-void Elaborator::CheckDynamic(const typed::Section& section) {
+void Elaborator::CheckDynamic(const ast::GridSection& source, const typed::Section& section) {
   if (!section.dynamic) return;
+  const ast::ScheduleItem* item = ScheduleItemOf(ast::ScheduleItem::Kind::kDynamic);
+  const Span span = item != nullptr ? item->span : source.dynamic ? source.flags_span : kNoSpan;
   const auto gate = [&](std::string_view what, std::string_view help) {
-    GateFeature(dynamic_span_, fmt::format("`dynamic` {}", what), std::string(help));
+    GateFeature(span, fmt::format("`dynamic` {}", what), std::string(help));
   };
   const Target* target = FindTarget(context_.options->target);
   if (target && !target->draws_tiles)
@@ -222,10 +223,13 @@ void Elaborator::CheckDynamic(const typed::Section& section) {
 void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section) {
   using Kind = ast::ScheduleItem::Kind;
   switch (item.kind) {
-    case Kind::kParam:         // bound before
-    case Kind::kCost: return;  // of the choice
+    case Kind::kParam:   // bound before
+    case Kind::kCost:    // of the choice
+    case Kind::kInTurn:  // of workers, which ask for theirs
+    case Kind::kAlternate:
+    case Kind::kSpread: return;
     case Kind::kPersistent: section.persistent = true; return;
-    case Kind::kDynamic: return SetDynamic(item.span, section);
+    case Kind::kDynamic: section.dynamic = true; return;
     case Kind::kOrder: return SetOrder(*item.value, section);
     case Kind::kCluster: return SetCluster(*item.value, section);
     case Kind::kSplit: return SetSplit(*item.value, section);
@@ -244,9 +248,6 @@ void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section
       }
       return;
     }
-    case Kind::kInTurn: in_turn_.insert(item.name.text); return;
-    case Kind::kAlternate: alternates_.emplace(item.name.text, item.span); return;
-    case Kind::kSpread: spread_.emplace(item.name.text, &item); return;
   }
 }
 

@@ -95,13 +95,14 @@ class Elaborator {
   void ApplyScheduleItems(typed::Section& section);
   void ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section);
   void ApplyDefines(typed::Section& section);
+  /// What the schedule set says of a worker, or of all; null if it says nothing.
+  const ast::ScheduleItem* ScheduleItemOf(ast::ScheduleItem::Kind kind, std::string_view worker = {}) const;
   void SetOrder(const ast::Expr& value, typed::Section& section);
   void SetCluster(const ast::Expr& value, typed::Section& section);
   int64_t ClusterSize(const ast::Expr& value);
   void SetSplit(const ast::Expr& value, typed::Section& section);
   void SetDepth(const ast::Expr& value, typed::Section& section);
-  void SetDynamic(Span span, typed::Section& section);
-  void CheckDynamic(const typed::Section& section);
+  void CheckDynamic(const ast::GridSection& source, const typed::Section& section);
   void SetResident(const ast::Expr& value, typed::Section& section);
   void SetSpread(typed::Worker& worker);
 
@@ -328,10 +329,6 @@ class Elaborator {
   /// The first read of each tensor that the kernel writes: in the section, and in those before.
   std::map<typed::ParamId, Span> read_, read_before_;
   std::map<typed::ParamId, Span> written_before_;
-  std::set<std::string> in_turn_;                           // workers that the schedule set lets take turns
-  std::map<std::string, Span> alternates_;                  // those whose instances it lets alternate, and where
-  std::map<std::string, const ast::ScheduleItem*> spread_;  // workers that it spreads over a cluster
-  Span dynamic_span_ = kNoSpan;                             // where it has tiles drawn
   int depth_ = 0;
   std::map<typed::VarId, int> loops_of_;    // around the declaration of a variable
   std::set<const ast::ForStmt*> unrolled_;  // for the sake of a loop of another worker
