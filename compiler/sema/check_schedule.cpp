@@ -2,10 +2,12 @@
 // What a schedule set says: its condition and its cost, its items for a section of the grid, and the -D of the same names.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/support/nearest_name.h"
+#include "compiler/support/scoped.h"
 #include "compiler/target/cluster.h"
 #include "compiler/target/target.h"
 
@@ -15,6 +17,27 @@ using typed::ExprKind;
 using typed::ExprPtr;
 using typed::Level;
 using typed::Type;
+
+namespace {
+
+bool Multiplies(const typed::Expr& expr) {
+  return typed::Contains(expr, [](const typed::Expr& node) { return node.kind == ExprKind::kMatMul; });
+}
+
+bool Multiplies(const typed::Block& block) {
+  return std::any_of(block.begin(), block.end(), [](const typed::StmtPtr& stmt) {
+    return (stmt->expr && Multiplies(*stmt->expr)) ||
+           std::any_of(stmt->values.begin(), stmt->values.end(), [](const ExprPtr& value) { return Multiplies(*value); }) ||
+           Multiplies(stmt->body) || Multiplies(stmt->orelse);
+  });
+}
+
+bool Multiplies(const typed::Section& section) {
+  return std::any_of(section.workers.begin(), section.workers.end(),
+                     [](const typed::Worker& worker) { return Multiplies(worker.body); });
+}
+
+}  // namespace
 
 /// A scalar that has its value in the launcher only.
 typed::VarId Elaborator::DeclareOfLauncher(const std::string& name, DType dtype, Scope& scope) {
@@ -79,7 +102,7 @@ std::optional<typed::CostFormula> Elaborator::FormulaOf(const ast::CallExpr& cal
     formula.args.push_back(std::move(arg.expr));
     formula.params.emplace_back(param.name.text, DeclareOfLauncher(param.name.text, DType::kI64, own));
   }
-  Scope* const caller = std::exchange(scope_, &own);
+  const Scoped<Scope*> in_function(scope_, &own);
   own.Open();
   for (const ast::StmtPtr& stmt : fn->second->body.stmts) {
     const auto* let = ast::DynCast<ast::LetStmt>(*stmt);
@@ -89,12 +112,10 @@ std::optional<typed::CostFormula> Elaborator::FormulaOf(const ast::CallExpr& cal
     }
     Value value = Eval(*let->value);
     value.span = let->value->span;
-    typed::Block* const outer = std::exchange(block_, &formula.lets);
+    const Scoped<typed::Block*> in_formula(block_, &formula.lets);
     BindLet(let->pattern, let->type.get(), std::move(value), false);
-    block_ = outer;
   }
   Value body = Eval(*fn->second->body.result);
-  scope_ = caller;
   if (!body.IsScalar() || body.expr->type.dtype != DType::kI64) return std::nullopt;
   formula.body = std::move(body.expr);
   return formula;
@@ -268,6 +289,15 @@ void Elaborator::ApplyDefines(typed::Section& section) {
     if (define.name == "resident") SetResident(*define.value, section);
     if (define.name == "dynamic") section.dynamic = Constant(*define.value, "`dynamic`").value_or(0) != 0;
     if (define.name == "persistent") section.persistent = Constant(*define.value, "`persistent`").value_or(0) != 0;
+  }
+}
+
+/// Of several sections those with products take what a schedule says about products.
+void Elaborator::FitSchedules() {
+  std::vector<typed::Section>& sections = kernel_.sections;
+  if (std::none_of(sections.begin(), sections.end(), [](const typed::Section& section) { return Multiplies(section); })) return;
+  for (typed::Section& section : sections) {
+    if (!Multiplies(section)) section.split = section.cluster = 1;
   }
 }
 

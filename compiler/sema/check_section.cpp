@@ -187,7 +187,8 @@ void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection
     if (pipe.per_worker == typed::kNone) {
       diagnostics_.Error(DiagnosticKind::kUnknownName, source.per.span,
                          fmt::format("there is no worker `{}` in this section", source.per.text));
-    } else if (section_source.workers[pipe.per_worker].in_turn || ScheduleItemOf(ast::ScheduleItem::Kind::kInTurn, source.per.text)) {
+    } else if (section_source.workers[pipe.per_worker].in_turn ||
+               ScheduleItemOf(ast::ScheduleItem::Kind::kInTurn, source.per.text)) {
       diagnostics_
           .Error(DiagnosticKind::kRingIndex, source.per.span,
                  fmt::format("worker `{}` takes tiles in turn, and its instances have no pipes of their own", source.per.text))
@@ -219,8 +220,7 @@ void Elaborator::CheckAlternates(const ast::WorkerDecl& source, typed::Worker& w
   worker.alternates = true;
   worker.alternates_span = item->span;
   const auto fail = [&](const std::string& why) {
-    return diagnostics_.Error(DiagnosticKind::kBadSchedule, item->span,
-                              fmt::format("`{}` can't alternate: {}", worker.name, why));
+    return diagnostics_.Error(DiagnosticKind::kBadSchedule, item->span, fmt::format("`{}` can't alternate: {}", worker.name, why));
   };
   if (worker.instances != 2) {
     fail(fmt::format("it has {} instance{}, and two are needed", worker.instances, worker.instances == 1 ? "" : "s"))
@@ -307,10 +307,9 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
     DeclareValue(source.index, std::move(value));
   }
   block_ = &worker.body;
-  in_worker_ = true;
-  worker_span_ = worker.span;
+  worker_ = &source;
   CheckStmts(source.body.stmts);
-  in_worker_ = false;
+  worker_ = nullptr;
   block_ = nullptr;
   scope_->Close();
   section.workers.push_back(std::move(worker));
@@ -323,8 +322,6 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   section.dynamic = source.dynamic;
   section_ = &section;
   source_section_ = &source;
-  written_.clear();
-  read_.clear();
   CheckEach(source);
   scope_->Open();
   for (const ast::GridAxis& axis : source.axes) DeclareAxis(axis, section);
@@ -343,7 +340,7 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   }
   for (const ast::PipeDecl& pipe : source.pipes) DeclarePipe(pipe, source, section);
   ApplyScheduleItems(section);
-  FindUnrolled(source);
+  unrolled_loops_ = UnrolledLoops(source);
   for (size_t i = 0; i < source.workers.size(); ++i) ElaborateWorker(source.workers[i], section, i);
   CheckDynamic(source, section);
   scope_->Close();
