@@ -302,7 +302,7 @@ class Machine {
   void EndIteration(Context& c, const Loop& loop, bool is_last);
 
   bool FinishPhases(State& state);
-  bool Fail(const Context& c, DiagnosticKind kind, std::string headline, std::vector<std::pair<Span, std::string>> notes = {});
+  bool Fail(const Context& c, ErrorKind kind, std::string headline, std::vector<std::pair<Span, std::string>> notes = {});
   void AddScene(const State& state, Finding& finding) const;
 
   const Program& program_;

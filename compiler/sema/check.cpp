@@ -211,9 +211,7 @@ std::string ValuesOf(const ast::ScheduleDecl& schedule, const CheckOptions& opti
 }
 
 void Checker::CopyDiagnostic(const Diagnostic& diagnostic, const Variant* only) {
-  DiagnosticBuilder report = diagnostics_.Report(diagnostic.kind, diagnostic.span, diagnostic.headline);
-  for (const DiagnosticLabel& label : diagnostic.labels) report.Label(label.span, label.text);
-  for (const DiagnosticNote& note : diagnostic.notes) report.Note(note.span, note.text);
+  DiagnosticBuilder report = diagnostics_.Add(diagnostic);
   if (only != nullptr && only->schedule != nullptr)
     report.Note(only->schedule->name.span,
                 fmt::format("in schedule set `{}`{}{}", only->schedule->name.text,
@@ -221,7 +219,6 @@ void Checker::CopyDiagnostic(const Diagnostic& diagnostic, const Variant* only) 
                             ValuesOf(*only->schedule, options_)));
   if (only != nullptr && only->schedule == nullptr && HasSets(*only->kernel)) report.Note(std::string(kInDefaults));
   if (only != nullptr && only->instance != nullptr) report.Note(only->instance->span, "in this instance");
-  for (const DiagnosticHelp& help : diagnostic.helps) report.Help(help.text, help.edits);
 }
 
 /// What every variant says is said once; what only some say names the first of them.
