@@ -22,6 +22,7 @@
 #include "compiler/ir/op_number.h"
 #include "compiler/ir/taken_names.h"
 #include "compiler/layout/register_layout.h"
+#include "compiler/layout/swizzle.h"
 #include "compiler/sema/typed.h"
 #include "compiler/support/dtype.h"
 #include "compiler/support/source.h"
@@ -30,6 +31,7 @@
 namespace tkc::ir {
 
 using layout::RegisterLayout;
+using layout::Swizzle;
 using symbolic::Scalar;
 using ValueId = int;
 inline constexpr int kNone = -1;
@@ -38,10 +40,6 @@ inline constexpr int kNone = -1;
 /// kLeft and kRight: one step of a product's operand, in registers as the matrix instruction of a warp takes it.
 /// kPieces: no tile, but where each thread's pieces of one lie in a tensor.
 enum class Space : uint8_t { kAbstract, kRegister, kShared, kLeft, kRight, kPieces };
-
-/// Of a shared tile: bytes of the rows of its XOR atom, 0 where there is none; kT128 (128 bytes) is for AMD's transposing loads
-/// (layout::kTransposingSwizzle).
-enum class Swizzle : uint8_t { kNone = 0, k32 = 32, k64 = 64, k128 = 128, kT128 = 129 };
 
 struct Type {
   DType dtype = DType::kF32;
@@ -197,7 +195,7 @@ struct Buffer {
   std::string purpose;        // for the shared-memory map: "pipe ab, field 0", "staging of C"
   /// Whole panels as wide as the swizzle: the last one may be partly unused.
   int64_t StoredCols() const {
-    const int64_t panel = swizzle == Swizzle::kNone ? 1 : static_cast<int64_t>(swizzle) / 32 * 32 / tkc::Bytes(dtype);
+    const int64_t panel = swizzle == Swizzle::kNone ? 1 : layout::PanelBytes(swizzle) / tkc::Bytes(dtype);
     return (cols + panel - 1) / panel * panel;
   }
   int64_t TileBytes() const { return rows * StoredCols() * tkc::Bytes(dtype); }
@@ -309,6 +307,9 @@ struct Kernel {
   /// The grid axis along which the blocks of a cluster take neighbouring tiles; none where there are no clusters, or these share
   /// tiles.
   std::optional<size_t> ClusterAxis() const;
+
+  const Type& TypeOf(ValueId value) const { return values[static_cast<size_t>(value)].type; }
+  Type& TypeOf(ValueId value) { return values[static_cast<size_t>(value)].type; }
 
   /// Whether the scalar is below zero for no extents of the tensors.
   bool IsNonNegative(const Scalar& scalar) const;

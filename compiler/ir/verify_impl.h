@@ -95,7 +95,6 @@ class Verifier {
   }
 
   bool IsValue(ValueId value) const { return value >= 0 && static_cast<size_t>(value) < kernel_.values.size(); }
-  const Type& TypeOf(ValueId value) const { return kernel_.values[value].type; }
   bool Counts(const Op& op, size_t results, size_t operands, size_t least_scalars, size_t most_scalars);
   bool Same(const Op& op, const Type& a, const Type& b);  // rows and columns
   const TensorParam* FindTensor(const std::string& name) const { return FindNamed(kernel_.tensors, name); }

@@ -18,7 +18,7 @@ void Verifier::CheckBuffers() {
     constexpr int64_t kGranule = 16;  // bytes that a swizzle leaves together; a last panel may be partly unused
     if (buffer.swizzle != Swizzle::kNone && buffer.cols * Bytes(buffer.dtype) % kGranule != 0) {
       FaultAt(kernel_.span, "shared `{}`: rows of {} bytes do not fit panels of {}", buffer.name, buffer.cols * Bytes(buffer.dtype),
-              static_cast<int>(buffer.swizzle));
+              layout::Number(buffer.swizzle));
     }
     for (size_t j = 0; j < i; ++j) {
       if (kernel_.buffers[j].name == buffer.name) FaultAt(kernel_.span, "two arrays `{}` in shared memory", buffer.name);
@@ -54,12 +54,12 @@ void Verifier::CheckMaps() {
       }
     }
     const int64_t inner = map.box.back() * Bytes(tensor->dtype);
-    const auto swizzle = static_cast<int64_t>(map.swizzle);
+    const int64_t panel = layout::PanelBytes(map.swizzle);
     if (inner % target_->copy_granule != 0)
       FaultAt(kernel_.span, "map `{}`: rows of {} bytes, not a multiple of {}", map.name, inner, target_->copy_granule);
     // The runtime starts one box for each panel of the tile, and a panel is as wide as the swizzle.
-    if (swizzle != 0 && inner != swizzle)
-      FaultAt(kernel_.span, "map `{}`: rows of {} bytes, and panels of {}, as wide as the swizzle", map.name, inner, swizzle);
+    if (panel != 0 && inner != panel)
+      FaultAt(kernel_.span, "map `{}`: rows of {} bytes, and panels of {}, as wide as the swizzle", map.name, inner, panel);
   }
 }
 
