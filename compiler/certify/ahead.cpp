@@ -68,7 +68,7 @@ class AheadProof {
     int64_t turn = 0;  // that it shows, counted from the start of the region
   };
 
-  void Fail(const Op& op, DiagnosticKind kind, std::string headline, const Op* other = nullptr) {
+  void Fail(const Op& op, ErrorKind kind, std::string headline, const Op* other = nullptr) {
     if (finding_) return;
     finding_ = Finding{kind, op.span, std::move(headline)};
     const bool loads = other && ir::LoadsFragments(other->code);

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "compiler/certify/ahead.h"
+#include "compiler/certify/budgets.h"
 #include "compiler/certify/coverage.h"
 #include "compiler/certify/draws.h"
 #include "compiler/certify/marks.h"
+#include "compiler/certify/named_barriers.h"
 #include "compiler/certify/program.h"
 #include "compiler/certify/replay.h"
 #include "compiler/certify/sets_apart.h"
@@ -27,20 +29,6 @@ bool Report(const Finding& finding, Diagnostics& diagnostics) {
       "synchronisation is derived by tkc: this is its fault, not the source's; please report the file, the options and `tkc "
       "--version`");
   return false;
-}
-
-int64_t RegisterSum(const ir::Kernel& kernel, const Target& target) {
-  int64_t sum = 0;
-  for (int group = 0; group < kernel.threads / 128; ++group) {
-    int64_t registers = target.registers.AtEntry(kernel.threads);
-    for (const ir::Worker& worker : kernel.workers) {
-      const int64_t taken = worker.kind == ir::RoleKind::kCompute ? worker.instances : 1;
-      const int first = worker.first_warp / 4;
-      if (worker.registers != 0 && group >= first && group < first + taken) registers = worker.registers;
-    }
-    sum += registers;
-  }
-  return sum;
 }
 
 std::string Describe(const Program& program, const Target& target, Replays& replays, const ReplayResult& replay) {
@@ -105,7 +93,8 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
   if (const auto finding = CheckRings(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckThreads(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckCluster(program)) return Report(*finding, diagnostics);
-  if (const auto finding = CheckBudgets(program, target)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckBudgets(kernel, target)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckNamedBarriers(program, target)) return Report(*finding, diagnostics);
   if (const auto finding = CheckDraws(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckGrid(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckStores(program)) return Report(*finding, diagnostics);

@@ -32,7 +32,7 @@ class Collector {
   void Role(const ir::Worker& role) {
     role_ = &role;
     passes::ForEachOp(role.body, [&](const Op& op) {
-      if (op.code == OpCode::kMultiply && kernel_.values[op.operands[1]].type.space == ir::Space::kRegister)
+      if (op.code == OpCode::kMultiply && kernel_.TypeOf(op.operands[1]).space == ir::Space::kRegister)
         alone_.insert(op.operands[2]);
     });
     passes::ForEachOp(role.body, [&](const Op& op) { Visit(op); });
@@ -117,7 +117,7 @@ void Collector::Visit(const Op& op) {
 }
 
 void Collector::Open(const Op& op) {
-  const ir::Type& type = kernel_.values[op.results[0]].type;
+  const ir::Type& type = kernel_.TypeOf(op.results[0]);
   if (op.code == OpCode::kView) {
     const ir::Buffer& buffer = passes::FindBuffer(kernel_, op.symbol);
     if (ir::HasShapeOf(type, buffer)) windows_[op.results[0]] = {&buffer, 0, 0, type.rows, type.cols, false};
@@ -201,7 +201,7 @@ void Collector::Scratch(const Op& op) {
   if (op.symbol.empty()) return;
   const ir::Buffer& buffer = passes::FindBuffer(kernel_, op.symbol);
   const Window window{&buffer, 0, 0, buffer.rows, buffer.cols, false};
-  const ir::Type& type = kernel_.values[op.results[0]].type;
+  const ir::Type& type = kernel_.TypeOf(op.results[0]);
   const bool of_rows = op.slot == "rows";
   const int64_t lines = of_rows ? type.rows : type.cols;
   for (const bool is_store : {true, false}) {

@@ -191,7 +191,7 @@ class StoreWalk {
     const bool stores = op.code == OpCode::kStoreAsync;
     if (stores && std::find(usable_.begin(), usable_.end(), map->name) == usable_.end())
       return Fail(op, fmt::format("the copy engine stores `{}` also where the tensor does not allow it", map->tensor));
-    const ir::Type& type = kernel_.values[static_cast<size_t>(op.operands[0])].type;
+    const ir::Type& type = kernel_.TypeOf(op.operands[0]);
     std::vector<Scalar> starts;
     std::vector<int64_t> extents = map->box;
     // A tile is as many boxes as its columns need.

@@ -11,7 +11,7 @@
 namespace tkc::certify {
 
 struct Finding {
-  DiagnosticKind kind;
+  ErrorKind kind;
   Span span;
   std::string headline;
   std::vector<std::pair<Span, std::string>> notes{};

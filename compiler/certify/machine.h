@@ -260,7 +260,12 @@ class Machine {
   static bool IsApart(const Record& record, int place, const Use& use, int warp);
   bool AccessView(Context& c, const Use& use);
   bool AccessShared(Context& c, int place, const Use& use);
-  bool IsBehind(const Context& c, int place, const Use& use, const Record& record);
+  /// What an access lacks to come behind an earlier one: a warp that takes part may not know it to be complete, or not through a
+  /// fence where the engine comes next.
+  enum class Gap : uint8_t { kNone, kMayBeUnderWay, kNotFenced };
+  static Gap GapTo(const Context& c, int place, const Use& use, const Record& record);
+  bool FailBy(Gap gap, const Context& c, int place, const Use& use, const Record& record);
+  bool IsBehind(const Context& c, int place, const Use& use, const Record& record);  // if not, it is reported
   bool NoteWritten(Context& c, int place, const Use& use);
   void DropSuperseded(State& state, int place, const Use& use) const;
   bool IsWritten(const State& state, int place, const Rect& rect) const;
@@ -304,7 +309,7 @@ class Machine {
   void EndIteration(Context& c, const Loop& loop, bool is_last);
 
   bool FinishPhases(State& state);
-  bool Fail(const Context& c, DiagnosticKind kind, std::string headline, std::vector<std::pair<Span, std::string>> notes = {});
+  bool Fail(const Context& c, ErrorKind kind, std::string headline, std::vector<std::pair<Span, std::string>> notes = {});
   void AddScene(const State& state, Finding& finding) const;
 
   const Program& program_;

@@ -14,7 +14,7 @@ using ir::OpCode;
 bool Machine::Load(Context& c) {
   const auto map =
       std::find_if(kernel_.maps.begin(), kernel_.maps.end(), [&](const ir::TensorMap& m) { return m.name == c.op.symbol; });
-  const int64_t bytes = ir::EngineBytes(*map, kernel_.values[static_cast<size_t>(c.op.operands[0])].type);
+  const int64_t bytes = ir::EngineBytes(*map, kernel_.TypeOf(c.op.operands[0]));
   int64_t mask = int64_t{1} << c.agent.block;
   if (ir::IsMulticast(c.op.code) && !symbolic::IsInt(c.op.scalars.back(), &mask))
     return Fail(c, DiagnosticKind::kCertificateUnknown, "to which blocks this copy goes is not known here");
@@ -26,7 +26,7 @@ bool Machine::Load(Context& c) {
 
 /// Every thread stores what it holds into all blocks; a word that several hold is stored by one of them.
 bool Machine::StoreCluster(Context& c) {
-  const ir::Type& type = kernel_.values[static_cast<size_t>(c.op.operands[0])].type;
+  const ir::Type& type = kernel_.TypeOf(c.op.operands[0]);
   const int64_t bytes = type.rows * type.cols * tkc::Bytes(type.dtype);
   return Bring(c, (int64_t{1} << program_.blocks) - 1, bytes, Shares(c), "stores what completes");
 }

@@ -12,7 +12,7 @@
 
 namespace tkc::certify {
 
-bool Machine::Fail(const Context& c, DiagnosticKind kind, std::string headline, std::vector<std::pair<Span, std::string>> notes) {
+bool Machine::Fail(const Context& c, ErrorKind kind, std::string headline, std::vector<std::pair<Span, std::string>> notes) {
   if (finding) return false;
   const Span span = c.step.op ? c.step.op->span : c.agent.worker->span;
   finding = Finding{kind, span, std::move(headline), std::move(notes)};
@@ -26,7 +26,7 @@ void Machine::AddScene(const State& state, Finding& found) const {
 
 /// At the end every phase that has begun is over, and as often as slots were filled they were read and given back.
 bool Machine::FinishPhases(State& state) {
-  const auto fail = [&](DiagnosticKind kind, Span span, std::string headline) {
+  const auto fail = [&](ErrorKind kind, Span span, std::string headline) {
     finding = Finding{kind, span, std::move(headline)};
     AddScene(state, *finding);
     return false;

@@ -91,31 +91,39 @@ bool Machine::IsApart(const Record& record, int place, const Use& use, int warp)
          record.warp != warp && record.rect == use.access.rect;
 }
 
-/// Whether each warp that takes part knows the record's access to be complete, and through a fence if the engine comes next.
-bool Machine::IsBehind(const Context& c, int place, const Use& use, const Record& record) {
+Machine::Gap Machine::GapTo(const Context& c, int place, const Use& use, const Record& record) {
   const Knowledge& knowledge = c.state.knowledge;
-  const std::string& buffer = BufferOf(place).name;
-  const std::string& other = program_.agents[static_cast<size_t>(record.agent)].name;
   for (const Share& share : use.shares) {
     if (IsApart(record, place, use, share.warp)) continue;
-    if (!knowledge.Knows(share.warp, record.event)) {
-      const std::string who = record.agent != c.number ? fmt::format("`{}`", other)
-                              : record.is_async        ? fmt::format("an earlier operation of `{}`", other)
-                                                       : fmt::format("another warp of `{}`", other);
-      return Fail(c, DiagnosticKind::kCertificateHazard,
-                  fmt::format("`{}` {} a tile of `{}` that {} may still be {}", c.agent.name, use.writes ? "writes" : "reads",
-                              buffer, who, record.writes ? "writing" : "reading"),
-                  {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
-    }
-    if (use.ByEngine() && !record.by_engine && !knowledge.KnowsFenced(share.warp, record.event)) {
-      return Fail(c, DiagnosticKind::kCertificateProxy,
-                  fmt::format("no fence lies between the {} of `{}` {} `{}` and what {} here", record.writes ? "stores" : "loads",
-                              other, record.writes ? "to" : "from", buffer,
-                              c.op.code == ir::OpCode::kMma ? "the matrix unit reads" : "the copy engine does"),
-                  {{record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}});
-    }
+    if (!knowledge.Knows(share.warp, record.event)) return Gap::kMayBeUnderWay;
+    if (use.ByEngine() && !record.by_engine && !knowledge.KnowsFenced(share.warp, record.event)) return Gap::kNotFenced;
   }
-  return true;
+  return Gap::kNone;
+}
+
+bool Machine::IsBehind(const Context& c, int place, const Use& use, const Record& record) {
+  const Gap gap = GapTo(c, place, use, record);
+  return gap == Gap::kNone || FailBy(gap, c, place, use, record);
+}
+
+bool Machine::FailBy(Gap gap, const Context& c, int place, const Use& use, const Record& record) {
+  const std::string& buffer = BufferOf(place).name;
+  const std::string& other = program_.agents[static_cast<size_t>(record.agent)].name;
+  std::vector<std::pair<Span, std::string>> notes = {
+      {record.op->span, fmt::format("`{}` {} here", other, Doing(kernel_, *record.op))}};
+  if (gap == Gap::kNotFenced)
+    return Fail(c, DiagnosticKind::kCertificateProxy,
+                fmt::format("no fence lies between the {} of `{}` {} `{}` and what {} here", record.writes ? "stores" : "loads",
+                            other, record.writes ? "to" : "from", buffer,
+                            c.op.code == ir::OpCode::kMma ? "the matrix unit reads" : "the copy engine does"),
+                std::move(notes));
+  const std::string who = record.agent != c.number ? fmt::format("`{}`", other)
+                          : record.is_async        ? fmt::format("an earlier operation of `{}`", other)
+                                                   : fmt::format("another warp of `{}`", other);
+  return Fail(c, DiagnosticKind::kCertificateHazard,
+              fmt::format("`{}` {} a tile of `{}` that {} may still be {}", c.agent.name, use.writes ? "writes" : "reads", buffer,
+                          who, record.writes ? "writing" : "reading"),
+              std::move(notes));
 }
 
 /// What is read has been written; what is written holds something from here on, and tiles over which it lies nothing.

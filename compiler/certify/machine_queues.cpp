@@ -41,9 +41,7 @@ bool Machine::Touch(Context& c) {
   for (size_t i = 0; i < c.op.operands.size() + c.op.results.size(); ++i) {
     const bool is_result = i >= c.op.operands.size();
     const ValueId value = is_result ? c.op.results[i - c.op.operands.size()] : c.op.operands[i];
-    if (kernel_.values[static_cast<size_t>(value)].type.space != ir::Space::kRegister ||
-        !product_values_[static_cast<size_t>(value)])
-      continue;
+    if (kernel_.TypeOf(value).space != ir::Space::kRegister || !product_values_[static_cast<size_t>(value)]) continue;
     const bool writes = is_result || (assigns && i == 0);
     if (IsAccumulating(c.self, value))
       return fail(value, writes ? "writes the accumulator of a product in flight" : "reads the accumulator of a product in flight");
@@ -67,7 +65,7 @@ void Machine::FenceProducts(Context& c) {
 
 bool Machine::Product(Context& c) {
   const ValueId accumulator = c.op.operands[0], left = c.op.operands[1];
-  const bool has_left = kernel_.values[static_cast<size_t>(left)].type.space == ir::Space::kRegister;
+  const bool has_left = kernel_.TypeOf(left).space == ir::Space::kRegister;
   const auto fail = [&](ValueId value, const char* what) {
     return Fail(c, DiagnosticKind::kCertificateAccumulator,
                 fmt::format("`{}` of `{}` {}", kernel_.values[static_cast<size_t>(value)].name, c.agent.name, what));

@@ -89,7 +89,7 @@ MoveCost RightMove(const ir::RegisterLayout& registers, const Window& window) {
 MoveCost WaveOperandMove(const ir::RegisterLayout& registers, const Target& target, const Window& window, bool is_left,
                          bool is_alone) {
   const ir::Buffer& buffer = *window.buffer;
-  const layout::SharedTile tile{buffer.dtype, buffer.rows, buffer.cols, static_cast<int>(buffer.swizzle)};
+  const layout::SharedTile tile{buffer.dtype, buffer.rows, buffer.cols, buffer.swizzle};
   const bool transposes = std::any_of(target.bank_rules.begin(), target.bank_rules.end(), [](const layout::BankRule& rule) {
     return rule.access == layout::WaveAccess::kTransposingLoad;
   });

@@ -22,7 +22,7 @@ void Places::Derive(const Op& op) {
   } else if (view.is_reshaped) {
     view.is_exact = false;  // anywhere in the view
   } else {
-    const ir::Type& type = kernel_.values[op.results[0]].type;
+    const ir::Type& type = kernel_.TypeOf(op.results[0]);
     const std::optional<int64_t> row = Constant(scope_.Resolve(op.scalars[0])), col = Constant(scope_.Resolve(op.scalars[1]));
     // A place that is not known here is taken to be anywhere in the view.
     int64_t r = row.value_or(0), c = col.value_or(0), rows = type.rows, cols = type.cols;
@@ -112,7 +112,7 @@ void Places::FillView(const Op& op, Step& step) {
   agent_.ring_of_root.push_back(step.ring);
   agent_.leads.push_back(step.ring >= 0 && step.offset < 0 ? agent_.rings[static_cast<size_t>(step.ring)].slots : 0);
   const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(step.buffer)];
-  const ir::Type& type = kernel_.values[op.results[0]].type;
+  const ir::Type& type = kernel_.TypeOf(op.results[0]);
   const bool is_reshaped = type.rows != buffer.rows && type.cols != buffer.cols;
   views_[op.results[0]] = {step.root, {0, buffer.rows, 0, buffer.cols}, false, is_reshaped};
 }
@@ -137,7 +137,7 @@ void Places::AddAccesses(const Op& op, Step& step) {
     const auto view = views_.find(value);
     if (view != views_.end())
       step.accesses.push_back({view->second.root, view->second.rect, view->second.is_exact});
-    else if (kernel_.values[value].type.space == ir::Space::kShared)
+    else if (kernel_.TypeOf(value).space == ir::Space::kShared)
       NotKnown(op, "a view that was never made");
   }
 }

@@ -122,7 +122,7 @@ void StepBuilder::EmitOp(const Op& op) {
     case OpCode::kRing: agent_.rings.push_back({op.slot.empty() ? op.symbol : op.slot, op.number, op.symbol}); return;
     case OpCode::kPart:
     case OpCode::kTranspose:
-      if (kernel_.values[op.results[0]].type.space == ir::Space::kShared) return places_.Derive(op);
+      if (kernel_.TypeOf(op.results[0]).space == ir::Space::kShared) return places_.Derive(op);
       break;
     default: break;
   }

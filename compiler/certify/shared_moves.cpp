@@ -20,9 +20,7 @@ constexpr int kWidest = 16;         // bytes of the widest access
 constexpr int kMatrixRows = 8;      // of an 8x8 matrix of 16-bit elements
 constexpr int kFragmentBytes = 16;  // of a 64 x 8 block of f32, in one thread
 
-layout::SharedTile TileOf(const ir::Buffer& buffer) {
-  return {buffer.dtype, buffer.rows, buffer.cols, static_cast<int>(buffer.swizzle)};
-}
+layout::SharedTile TileOf(const ir::Buffer& buffer) { return {buffer.dtype, buffer.rows, buffer.cols, buffer.swizzle}; }
 
 void Add(MoveCost& cost, const LaneAddresses& addresses, bool is_store) {
   const BankCost one = is_store ? layout::StoreCost(addresses, cost.width) : layout::LoadCost(addresses, cost.width);
@@ -109,9 +107,9 @@ bool Stores(const RegisterLayout& l, const Window& window, int warp, int lane) {
 int TurnedColumns(const RegisterLayout& l, const Window& window, int lane) {
   const ir::Buffer& buffer = *window.buffer;
   const bool is_fragment = l == layout::kMatrixFragment && Bytes(buffer.dtype) == 4 && !window.transposed && window.rows > 1;
-  const int swizzle = static_cast<int>(buffer.swizzle);
-  if (!is_fragment || window.cols != buffer.cols || swizzle < 64 || window.cols * 4 % swizzle != 0) return 0;
-  return swizzle == 128 ? (lane / 4 % 2) * 16 : (lane / 8 % 2) * 8;
+  const int64_t panel = layout::PanelBytes(buffer.swizzle);
+  if (!is_fragment || window.cols != buffer.cols || panel < 64 || window.cols * 4 % panel != 0) return 0;
+  return panel == 128 ? (lane / 4 % 2) * 16 : (lane / 8 % 2) * 8;
 }
 
 /// detail::for_each_shared_vector
@@ -157,7 +155,7 @@ int64_t Window::Address(int64_t row, int64_t col) const {
   const int64_t r = row0 + row, c = col0 + col, panel = tile.PanelCols();
   const int64_t offset = c / panel * tile.rows * tile.Pitch() + r * tile.Pitch() + c % panel * Bytes(tile.dtype);
   // tk::swizzled
-  return tile.swizzle == 0 ? offset : offset ^ ((offset >> 3) & (tile.swizzle - 16));
+  return tile.swizzle == layout::Swizzle::kNone ? offset : offset ^ ((offset >> 3) & (layout::PanelBytes(tile.swizzle) - 16));
 }
 
 MoveCost RegisterMove(const RegisterLayout& registers, const Window& window, bool is_store) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What holds or fails without a replay: which ring says which element of an array is meant, what the block asks of the hardware.
+// What holds or fails without a replay: which ring says which element of an array is meant, when others are reached into.
 #pragma once
 
 #include <optional>
 
 #include "compiler/certify/finding.h"
 #include "compiler/certify/program.h"
-#include "compiler/target/target.h"
 
 namespace tkc::certify {
 
@@ -17,8 +16,5 @@ std::optional<Finding> CheckRings(Program& program);
 /// No block of a cluster is reached into before it has begun, or, where they end each for itself, otherwise than by stores that it
 /// waits for.
 std::optional<Finding> CheckCluster(const Program& program);
-
-/// Registers within the pool of the launch, shared memory within the block's and without overlap, warps and barriers within range.
-std::optional<Finding> CheckBudgets(const Program& program, const Target& target);
 
 }  // namespace tkc::certify

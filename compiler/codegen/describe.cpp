@@ -54,7 +54,7 @@ void DescribeMemory(const ir::Kernel& kernel, std::vector<std::string>& lines) {
     const std::string swizzle = buffer.swizzle == ir::Swizzle::kNone ? ""
                                 : buffer.swizzle == ir::Swizzle::kT128
                                     ? ", swizzle t128"
-                                    : fmt::format(", swizzle {}", static_cast<int>(buffer.swizzle));
+                                    : fmt::format(", swizzle {}", layout::Number(buffer.swizzle));
     std::string name = buffer.name;
     if (buffer.instances > 1) name += fmt::format("[{}]", buffer.instances);
     if (buffer.count > 1) name += fmt::format("[{}]", buffer.count);

@@ -78,7 +78,7 @@ void OpEmitter::UseLayouts() {
     for (const ir::ValueId id : op.results) {
       const ir::RegisterLayout* layout = reshaped_->Find(id);
       if (!layout || Layout(id) != "layout") continue;
-      const std::string name = taken_.TakeFree(fmt::format("layout_{}", TypeOf(id).cols));
+      const std::string name = taken_.TakeFree(fmt::format("layout_{}", kernel_.TypeOf(id).cols));
       layouts_.emplace_back(*layout, name);
       out_.Line(LayoutLine(name, *layout));
     }
@@ -120,7 +120,7 @@ std::string OpEmitter::Arguments(const Op& op) const {
 }
 
 std::string OpEmitter::TileType(ir::ValueId id) const {
-  const ir::Type& type = TypeOf(id);
+  const ir::Type& type = kernel_.TypeOf(id);
   return fmt::format("tk::register_tile<{}, {}, {}, {}>", CppType(type.dtype), type.rows, type.cols, Layout(id));
 }
 

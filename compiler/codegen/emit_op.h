@@ -93,7 +93,6 @@ class OpEmitter {
   std::string Argument(ir::ValueId id) const { return Value(id).text; }
   /// All operands, each behind a comma.
   std::string Arguments(const ir::Op& op) const;
-  const ir::Type& TypeOf(ir::ValueId id) const { return kernel_.values[id].type; }
   /// A right operand whose left one is a tile of registers: on AMD its elements lie in another order then.
   bool IsBesideRegisters(ir::ValueId right) const;
   std::string TileType(ir::ValueId id) const;

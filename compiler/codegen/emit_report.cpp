@@ -43,7 +43,7 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
   int64_t registers = 0;
   for (const ir::Worker& role : kernel.workers) {
     if (role.registers == 0) continue;
-    registers += int64_t{role.registers} * threads_of_group * (role.kind == ir::RoleKind::kCompute ? role.instances : 1);
+    registers += int64_t{role.registers} * threads_of_group * role.Warpgroups();
   }
   if (registers > 0)
     out += fmt::format("  registers     {} of a multiprocessor's {} for each block\n", registers, target.registers.file);
@@ -65,7 +65,7 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
     std::string box;
     for (int64_t extent : map.box) box += fmt::format("{}{}", box.empty() ? "" : " x ", extent);
     out += fmt::format("  copy engine   {} {} in boxes of {}, swizzle {}; {}\n", map.is_store ? "writes" : "reads", map.tensor, box,
-                       static_cast<int>(map.swizzle),
+                       layout::Number(map.swizzle),
                        map.is_store ? "where alignment or strides rule it out, threads store"
                                     : "where alignment or strides rule it out, from a packed copy in the workspace");
   }

@@ -94,8 +94,7 @@ bool IsCall(const Op& op) {
 }
 
 bool IsAddress(const Op& op, const ir::Kernel& kernel) {
-  return op.code == OpCode::kView ||
-         (ir::IsPartOrTranspose(op.code) && kernel.values[op.results[0]].type.space == ir::Space::kShared);
+  return op.code == OpCode::kView || (ir::IsPartOrTranspose(op.code) && kernel.TypeOf(op.results[0]).space == ir::Space::kShared);
 }
 
 }  // namespace
@@ -141,12 +140,12 @@ CppExpr OpEmitter::Binary(const Op& op) {
   if (op.operands.size() == 2) {
     left = Value(op.operands[0]);
     right = Value(op.operands[1]);
-    dtype = TypeOf(op.operands[0]).dtype;
+    dtype = kernel_.TypeOf(op.operands[0]).dtype;
   } else {
     const CppExpr tile = Value(op.operands[0]), scalar = scalars_.Expr(op.scalars[0]);
     left = op.slot == "left" ? scalar : tile;
     right = op.slot == "left" ? tile : scalar;
-    dtype = TypeOf(op.operands[0]).dtype;
+    dtype = kernel_.TypeOf(op.operands[0]).dtype;
     if (!IsFloat(dtype) && ChangesNothing(static_cast<typed::Op>(op.number), op.slot == "left", op.scalars[0])) return tile;
   }
   const Operator o = BinaryOperator(static_cast<typed::Op>(op.number), !IsFloat(dtype));
@@ -156,7 +155,7 @@ CppExpr OpEmitter::Binary(const Op& op) {
 }
 
 CppExpr OpEmitter::Select(const Op& op) {
-  const std::string_view type = CppType(TypeOf(op.results[0]).dtype);
+  const std::string_view type = CppType(kernel_.TypeOf(op.results[0]).dtype);
   const auto has_type = [&](const symbolic::Scalar& scalar) { return scalars_.TypeOf(scalar) == type; };
   // Beside a tile a number takes its type; two numbers have C++'s, which need not be that of the result.
   const bool needs_type = op.scalars.size() == 2 && !has_type(op.scalars[0]) && !has_type(op.scalars[1]);
@@ -171,7 +170,7 @@ CppExpr OpEmitter::Select(const Op& op) {
 }
 
 CppExpr OpEmitter::Part(const Op& op) {
-  const ir::Type &result = TypeOf(op.results[0]), &source = TypeOf(op.operands[0]);
+  const ir::Type &result = kernel_.TypeOf(op.results[0]), &source = kernel_.TypeOf(op.operands[0]);
   std::string text = Argument(op.operands[0]);
   if (source.space != ir::Space::kShared) {
     if (result.rows == source.rows) return {fmt::format("tk::columns<{}>({}, {})", result.cols, text, Coordinate(op.scalars[1]))};
@@ -197,7 +196,7 @@ CppExpr OpEmitter::Reduce(const Op& op) {
 }
 
 CppExpr OpEmitter::Read(const Op& op) {
-  const ir::Type& type = TypeOf(op.results[0]);
+  const ir::Type& type = kernel_.TypeOf(op.results[0]);
   const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
   return {fmt::format("tk::warpgroup::load<{}, {}, {}>({}{})", type.rows, type.cols, Layout(op.results[0]), Block(op), fill)};
 }
@@ -212,7 +211,7 @@ CppExpr OpEmitter::Gather(const Op& op) {
 }
 
 void OpEmitter::ReadParts(const Op& op) {
-  const ir::Type& type = TypeOf(op.results[0]);
+  const ir::Type& type = kernel_.TypeOf(op.results[0]);
   std::string names;
   for (const ir::ValueId part : op.results) names += (names.empty() ? "" : ", ") + Name(part);
   const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
@@ -223,7 +222,7 @@ void OpEmitter::ReadParts(const Op& op) {
 CppExpr OpEmitter::View(const Op& op) {
   const std::string buffer = Buffer(op.symbol, ir::PlaceOfSlot(op.slot).instance);
   const ir::Buffer& tile = kernel_.buffers[buffers_.at(op.symbol)];
-  const ir::Type& type = TypeOf(op.results[0]);
+  const ir::Type& type = kernel_.TypeOf(op.results[0]);
   const std::string element = Element(buffer, tile.count, op, 0);
   return {ir::HasShapeOf(type, tile) ? element : fmt::format("tk::reshaped<{}, {}>({})", type.rows, type.cols, element)};
 }
@@ -234,7 +233,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kRead: return Read(op);
     case OpCode::kGather: return Gather(op);
     case OpCode::kFill: {
-      const ir::Type& type = TypeOf(op.results[0]);
+      const ir::Type& type = kernel_.TypeOf(op.results[0]);
       return {fmt::format("tk::fill<{}, {}, {}, {}>({})", CppType(type.dtype), type.rows, type.cols, Layout(op.results[0]),
                           scalars_.Text(op.scalars[0]))};
     }
@@ -247,10 +246,10 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kBinary: return Binary(op);
     case OpCode::kSelect: return Select(op);
     case OpCode::kConvert:
-      if (TypeOf(op.results[0]).dtype == TypeOf(op.operands[0]).dtype && op.number == ir::kConvertAnew)
+      if (kernel_.TypeOf(op.results[0]).dtype == kernel_.TypeOf(op.operands[0]).dtype && op.number == ir::kConvertAnew)
         return {fmt::format("tk::anew({})", argument())};
       return {fmt::format("tk::convert{}<{}>({})", op.number == ir::kConvertAnew ? "_anew" : "",
-                          CppType(TypeOf(op.results[0]).dtype), argument())};
+                          CppType(kernel_.TypeOf(op.results[0]).dtype), argument())};
     case OpCode::kReduce:
     case OpCode::kCumsum: return Reduce(op);
     case OpCode::kTranspose: return {fmt::format("tk::transposed({})", argument())};
@@ -258,12 +257,12 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kPart: return Part(op);
     case OpCode::kCat: return Cat(op);
     case OpCode::kReshape: {
-      const ir::Type& type = TypeOf(op.results[0]);
+      const ir::Type& type = kernel_.TypeOf(op.results[0]);
       return {fmt::format("tk::reshape<{}, {}, {}>({})", type.rows, type.cols, Layout(op.results[0]), argument())};
     }
     case OpCode::kPositions: {
       const bool is_column = op.slot == "rows";
-      const ir::Type& type = TypeOf(op.results[0]);
+      const ir::Type& type = kernel_.TypeOf(op.results[0]);
       return {fmt::format("tk::{}_positions<{}, {}{}>({})", is_column ? "row" : "col", is_column ? type.rows : type.cols,
                           Layout(op.results[0]), type.dtype == DType::kI32 ? "" : fmt::format(", {}", CppType(type.dtype)),
                           Coordinate(op.scalars[0]))};
@@ -272,7 +271,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kSplitCollect:
       return {fmt::format("tk::split::collect<{}>({}, {}, tk::cluster::rank())", op.number, Buffer(op.symbol), argument())};
     case OpCode::kFetch: {
-      const ir::Type& type = TypeOf(op.results[0]);
+      const ir::Type& type = kernel_.TypeOf(op.results[0]);
       return {fmt::format("tk::block::fetch{}<{}, {}, {}>({})", op.slot.empty() ? "" : "_turned", kernel_.threads, type.rows,
                           type.cols, PlainBlock(op))};
     }
@@ -289,7 +288,8 @@ bool OpEmitter::IsBesideRegisters(ir::ValueId right) const {
   if (!TargetOf(kernel_).is_hip) return false;
   bool found = false;
   passes::ForEachOp(role_->body, [&](const Op& op) {
-    found |= op.code == OpCode::kMultiply && op.operands[2] == right && TypeOf(op.operands[1]).space == ir::Space::kRegister;
+    found |=
+        op.code == OpCode::kMultiply && op.operands[2] == right && kernel_.TypeOf(op.operands[1]).space == ir::Space::kRegister;
   });
   return found;
 }

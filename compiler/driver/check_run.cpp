@@ -57,7 +57,7 @@ CheckOutcome RunCase(const CheckTarget& target, const CheckCase& check_case, dou
   outcome.diagnostics = std::make_unique<Diagnostics>();
   RunEverywhere(target, check_case, seconds, *outcome.diagnostics, outcome.exact);
   for (const Diagnostic& diagnostic : outcome.diagnostics->All()) {
-    if (diagnostic.severity != Severity::kError) continue;
+    if (!diagnostic.IsError()) continue;
     outcome.problem = Info(diagnostic.kind).code;
     break;
   }

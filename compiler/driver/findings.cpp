@@ -15,7 +15,7 @@ namespace {
 /// What the engine calls its findings (runtime/sim/README.md), and what they are called here.
 constexpr struct {
   std::string_view word;
-  DiagnosticKind kind;
+  ErrorKind kind;
 } kFindings[] = {{"race", DiagnosticKind::kRace},
                  {"read-of-poison", DiagnosticKind::kReadOfPoison},
                  {"out-of-bounds", DiagnosticKind::kOutOfBounds},
@@ -28,7 +28,7 @@ constexpr struct {
                  {"accumulator-touched", DiagnosticKind::kAccumulatorTouched},
                  {"exited-with-pending", DiagnosticKind::kExitedWithPending}};
 
-DiagnosticKind KindOf(const std::string& word) {
+ErrorKind KindOf(const std::string& word) {
   for (const auto& finding : kFindings) {
     if (finding.word == word) return finding.kind;
   }
@@ -91,7 +91,7 @@ void ReportFindings(const SimulatedKernel& kernel, const std::vector<Finding>& f
     }
     const auto first = std::find_if(places.begin(), places.end(), [](const Place& p) { return p.source.file != kNoFile; });
     const Span span = first == places.end() ? kNoSpan : first->source;
-    const DiagnosticKind kind = KindOf(finding.kind);
+    const ErrorKind kind = KindOf(finding.kind);
     const bool known = kind != DiagnosticKind::kRunFailed;
     DiagnosticBuilder error = diagnostics.Error(kind, span, known ? finding.text : finding.kind + ": " + finding.text);
     for (const Place& place : places) {

@@ -142,7 +142,7 @@ Result<void> RunOnGpu(const GpuKernel& kernel, const typed::Kernel& parameters, 
     const std::string said = run.output.substr(0, run.output.find('\n'));
     const std::string how = run.timed_out ? fmt::format("did not end within {:.0f} s", kLimit) : "failed";
     const bool refused = run.status == 2;
-    return diagnostics.Error(refused ? DiagnosticKind::kLaunchRefused : DiagnosticKind::kRunFailed, kNoSpan,
+    return diagnostics.Error(refused ? ErrorKind(DiagnosticKind::kLaunchRefused) : ErrorKind(DiagnosticKind::kRunFailed), kNoSpan,
                              fmt::format("`{}` on the GPU {}{}{}", kernel.entry, how, said.empty() ? "" : ": ", said));
   }
   std::map<std::string, interp::Tensor> outputs;

@@ -23,9 +23,8 @@ const Target& TargetOf(const ir::Kernel& kernel, const Target& target) {
   return own ? *own : target;
 }
 
-/// Text of the schedule level has passed no pass: it is verified here, before and after its proof. What the certificate proves by
-/// itself (bytes, limits) is left to it.
-bool VerifyText(const Options& options, const ir::Kernel& kernel, ir::Level level, const Target* target, Diagnostics& diagnostics) {
+/// Text of the schedule level has passed no pass, behind which it would have been verified.
+bool VerifyText(const Options& options, const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   if (options.from != "schedule") return true;
   if (!kernel.is_schedule) {
     diagnostics
@@ -34,7 +33,7 @@ bool VerifyText(const Options& options, const ir::Kernel& kernel, ir::Level leve
     return false;
   }
   if (!kernel.tiles) diagnostics.Error(DiagnosticKind::kMalformedIr, kernel.span, "how many tiles there are is not said");
-  for (const ir::Fault& fault : ir::Verify(kernel, level, target)) {
+  for (const ir::Fault& fault : ir::Verify(kernel, ir::Level::kSchedule, &target)) {
     diagnostics.Error(DiagnosticKind::kMalformedIr, fault.span, fault.message);
   }
   return !diagnostics.HasErrors();
@@ -44,9 +43,8 @@ bool VerifyText(const Options& options, const ir::Kernel& kernel, ir::Level leve
 void Certify(const Options& options, const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics,
              certify::Certificate* certificate) {
   SetCrashPass("certify");
-  if (!VerifyText(options, kernel, ir::Level::kLowering, nullptr, diagnostics)) return;
-  if (options.certify && !certify::Certify(kernel, target, diagnostics, certificate)) return;
-  VerifyText(options, kernel, ir::Level::kSchedule, &target, diagnostics);
+  if (!VerifyText(options, kernel, target, diagnostics)) return;
+  if (options.certify) certify::Certify(kernel, target, diagnostics, certificate);
 }
 
 /// Which of the kernels behind an entry is meant, for what is reported for it; empty where there is one.

@@ -101,8 +101,7 @@ class Builder {
     if (!ran_) return fmt::format("warp {}", warp);
     for (const ir::Worker& role : ran_->workers) {
       const bool computes = role.kind == ir::RoleKind::kCompute;
-      const int warps = computes ? static_cast<int>(role.instances) * ir::kWarpsOfInstance : 1;
-      if (warp < role.first_warp || warp >= role.first_warp + warps) continue;
+      if (warp < role.first_warp || warp >= role.first_warp + role.Warps()) continue;
       first = !computes || (warp - role.first_warp) % ir::kWarpsOfInstance == 0;
       const int instance = (warp - role.first_warp) / ir::kWarpsOfInstance;
       return computes && role.instances > 1 ? fmt::format("{}[{}]", role.name, instance) : role.name;

@@ -16,7 +16,7 @@ class Faults {
 
   bool failed() const { return failed_; }
 
-  void Report(DiagnosticKind kind, Span span, std::string headline) {
+  void Report(ErrorKind kind, Span span, std::string headline) {
     if (!failed_) diagnostics_.Error(kind, span, std::move(headline));
     failed_ = true;
   }

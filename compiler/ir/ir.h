@@ -22,6 +22,7 @@
 #include "compiler/ir/op_number.h"
 #include "compiler/ir/taken_names.h"
 #include "compiler/layout/register_layout.h"
+#include "compiler/layout/swizzle.h"
 #include "compiler/sema/typed.h"
 #include "compiler/support/dtype.h"
 #include "compiler/support/source.h"
@@ -30,6 +31,7 @@
 namespace tkc::ir {
 
 using layout::RegisterLayout;
+using layout::Swizzle;
 using symbolic::Scalar;
 using ValueId = int;
 inline constexpr int kNone = -1;
@@ -38,10 +40,6 @@ inline constexpr int kNone = -1;
 /// kLeft and kRight: one step of a product's operand, in registers as the matrix instruction of a warp takes it.
 /// kPieces: no tile, but where each thread's pieces of one lie in a tensor.
 enum class Space : uint8_t { kAbstract, kRegister, kShared, kLeft, kRight, kPieces };
-
-/// Of a shared tile: bytes of the rows of its XOR atom, 0 where there is none; kT128 (128 bytes) is for AMD's transposing loads
-/// (layout::kTransposingSwizzle).
-enum class Swizzle : uint8_t { kNone = 0, k32 = 32, k64 = 64, k128 = 128, kT128 = 129 };
 
 struct Type {
   DType dtype = DType::kF32;
@@ -138,6 +136,9 @@ struct Pipe {
   }
 };
 
+/// Warps of an instance that computes: each arrives once where it meets others.
+inline constexpr int kWarpsOfInstance = 4;
+
 enum class RoleKind : uint8_t {
   kUnassigned,  // tile level
   kCopyThread,  // one elected thread of one warp issues copies
@@ -165,6 +166,12 @@ struct Worker {
   std::string warps_meet, all_meet;
   Region body;  // tile level: one tile; schedule level: the whole role
   Span span;
+
+  bool Computes() const { return kind == RoleKind::kCompute; }
+  /// Of the block, from first_warp on.
+  int64_t Warps() const { return Computes() ? instances * kWarpsOfInstance : 1; }
+  /// Warpgroups with warps of it.
+  int64_t Warpgroups() const { return Computes() ? instances : 1; }
 };
 
 struct GridAxis {
@@ -189,7 +196,7 @@ struct Buffer {
   std::string purpose;        // for the shared-memory map: "pipe ab, field 0", "staging of C"
   /// Whole panels as wide as the swizzle: the last one may be partly unused.
   int64_t StoredCols() const {
-    const int64_t panel = swizzle == Swizzle::kNone ? 1 : static_cast<int64_t>(swizzle) / 32 * 32 / tkc::Bytes(dtype);
+    const int64_t panel = swizzle == Swizzle::kNone ? 1 : layout::PanelBytes(swizzle) / tkc::Bytes(dtype);
     return (cols + panel - 1) / panel * panel;
   }
   int64_t TileBytes() const { return rows * StoredCols() * tkc::Bytes(dtype); }
@@ -302,6 +309,9 @@ struct Kernel {
   /// tiles.
   std::optional<size_t> ClusterAxis() const;
 
+  const Type& TypeOf(ValueId value) const { return values[static_cast<size_t>(value)].type; }
+  Type& TypeOf(ValueId value) { return values[static_cast<size_t>(value)].type; }
+
   /// Whether the scalar is below zero for no extents of the tensors.
   bool IsNonNegative(const Scalar& scalar) const;
   /// How many steps a range of the source takes: none where it goes backwards.
@@ -339,9 +349,6 @@ struct Module {
   std::vector<Kernel> kernels{};
   std::vector<Entry> entries{};
 };
-
-/// Warps of an instance that computes: each arrives once where it meets others.
-inline constexpr int kWarpsOfInstance = 4;
 
 /// What a slot's text says: the ring's present slot, "ab", the one before it, "ab.previous", or one ahead, "ab+2" or "ab+stage";
 /// each of the set that an instance has for itself, "ab[w]".

@@ -196,11 +196,12 @@ class KernelParser {
     const Span span = lexer_.Peek().span;
     int64_t bytes = 0;
     if (!text_.Integer(&bytes)) return false;
-    if (bytes != 0 && bytes != 32 && bytes != 64 && bytes != 128 && bytes != static_cast<int64_t>(Swizzle::kT128)) {
+    const std::optional<Swizzle> known = layout::SwizzleOf(bytes);
+    if (!known) {
       lexer_.ErrorAt(span, fmt::format("a swizzle of {} bytes; there are 0, 32, 64 and 128", bytes));
       return false;
     }
-    *swizzle = static_cast<Swizzle>(bytes);
+    *swizzle = *known;
     return true;
   }
 

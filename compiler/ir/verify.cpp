@@ -20,11 +20,11 @@ std::vector<Fault> Verifier::Run() {
   CheckTensors();
   CheckPipes();
   if (level_ == Level::kSchedule && target_) {
-    CheckShared();
+    CheckBuffers();
     CheckBarriers();
     CheckMaps();
     CheckThreads();
-    CheckRegisters();
+    for (const Worker& worker : kernel_.workers) CheckRole(worker);
   }
   CheckRegion(kernel_.lets);
   // The lets are seen by every worker: define them again, CheckRegion has closed their scope.
@@ -134,7 +134,6 @@ void Verifier::CheckRegion(const Region& region) {
     CheckOp(op);
     Define(op);
   }
-  if (level_ == Level::kSchedule) CheckExpectedBytes(region);
   for (; new_scalars_.size() > scalars; new_scalars_.pop_back()) scalars_.erase(new_scalars_.back());
   for (; new_values_.size() > values; new_values_.pop_back()) in_scope_[static_cast<size_t>(new_values_.back())] = false;
 }
@@ -206,10 +205,11 @@ bool Verifier::InScope(const Op& op) {
       FaultAt(op.span, "`{}`: result {} is not a value", OpText(op.code), value);
     } else if (is_defined_[static_cast<size_t>(value)]) {
       OpFault(op, "`%{}` is defined twice", kernel_.values[value].name);
-    } else if ((TypeOf(value).space == Space::kAbstract) != (level_ == Level::kTile) && level_ != Level::kLowering) {
+    } else if ((kernel_.TypeOf(value).space == Space::kAbstract) != (level_ == Level::kTile) && level_ != Level::kLowering) {
       OpFault(op, "`%{}` {}", kernel_.values[value].name, level_ == Level::kTile ? "has a place already" : "has no place yet");
-    } else if (TypeOf(value).rows < 1 || TypeOf(value).cols < 1) {
-      OpFault(op, "`%{}` has the shape {} x {}", kernel_.values[value].name, TypeOf(value).rows, TypeOf(value).cols);
+    } else if (kernel_.TypeOf(value).rows < 1 || kernel_.TypeOf(value).cols < 1) {
+      OpFault(op, "`%{}` has the shape {} x {}", kernel_.values[value].name, kernel_.TypeOf(value).rows,
+              kernel_.TypeOf(value).cols);
     }
     if (IsValue(value)) is_defined_[static_cast<size_t>(value)] = true;
   }

@@ -45,12 +45,12 @@ class Verifier {
   /// `what` has it, which a fault says between quotes.
   void CheckScalar(const Scalar& scalar, std::string_view what, std::string_view quote = "");
 
-  // verify_target.cpp: the schedule level's declarations against the hardware
-  void CheckShared();
+  // verify_target.cpp: the schedule level's declarations, each by itself
+  void CheckBuffers();
   void CheckBarriers();
   void CheckMaps();
   void CheckThreads();
-  void CheckRegisters();
+  void CheckRole(const Worker& worker);
 
   // verify_tile_ops.cpp: operations on tiles
   void CheckTileOp(const Op& op);
@@ -84,8 +84,6 @@ class Verifier {
   void CheckEngineCopy(const Op& op);
   static bool Fills(const TensorMap& map, const Type& view);
   void CheckNamedBarrier(const Op& op);
-  void CheckExpectedBytes(const Region& region);
-  int64_t LoadedBytes(const Op& op, const std::string& barrier, bool* unknown) const;
 
   template <typename... Args>
   void FaultAt(Span span, fmt::format_string<Args...> format, Args&&... args) {
@@ -98,7 +96,6 @@ class Verifier {
   }
 
   bool IsValue(ValueId value) const { return value >= 0 && static_cast<size_t>(value) < kernel_.values.size(); }
-  const Type& TypeOf(ValueId value) const { return kernel_.values[value].type; }
   bool Counts(const Op& op, size_t results, size_t operands, size_t least_scalars, size_t most_scalars);
   bool Same(const Op& op, const Type& a, const Type& b);  // rows and columns
   const TensorParam* FindTensor(const std::string& name) const { return FindNamed(kernel_.tensors, name); }

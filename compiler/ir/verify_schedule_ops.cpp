@@ -79,7 +79,7 @@ void Verifier::CheckView(const Op& op) {
   if (!Counts(op, 1, 0, 0, 2)) return;
   const Buffer* buffer = FindBuffer(op.symbol);
   if (!buffer) return OpFault(op, "there is no buffer `{}`", op.symbol);
-  const Type& view = TypeOf(op.results[0]);
+  const Type& view = kernel_.TypeOf(op.results[0]);
   if (!HasShapeOf(view, *buffer) &&
       (view.rows * view.cols != buffer->rows * buffer->cols || buffer->swizzle != Swizzle::kNone || !op.slot.empty())) {
     OpFault(op, "{} x {} is no way to see a buffer of {} x {}", view.rows, view.cols, buffer->rows, buffer->cols);
@@ -119,7 +119,7 @@ void Verifier::CheckSlot(const Op& op) {
 /// One step of an operand, from shared memory.
 void Verifier::CheckFragment(const Op& op) {
   if (!Counts(op, 1, 1, 0, 0)) return;
-  const Type &view = TypeOf(op.operands[0]), &fragment = TypeOf(op.results[0]);
+  const Type &view = kernel_.TypeOf(op.operands[0]), &fragment = kernel_.TypeOf(op.results[0]);
   const bool is_left = op.code == OpCode::kLoadLeft;
   if (view.space != Space::kShared) OpFault(op, "`%{}` is not in shared memory", kernel_.values[op.operands[0]].name);
   if (fragment.space != (is_left ? Space::kLeft : Space::kRight))
@@ -135,7 +135,7 @@ void Verifier::CheckSharedAccess(const Op& op) {
   const bool is_put = op.code == OpCode::kCopyToShared && op.number == kByBlock && op.operands.size() == 2;
   const bool by_pieces = op.code == OpCode::kCopyAsync && op.number == kInPieces && op.operands.size() == 2;
   if (!Counts(op, loads, (loads || copies) && !is_put && !by_pieces ? 1 : 2, 0, op.code == OpCode::kCopyToShared)) return;
-  const Type& view = TypeOf(op.operands[0]);
+  const Type& view = kernel_.TypeOf(op.operands[0]);
   if (view.space != Space::kShared) OpFault(op, "`%{}` is not in shared memory", kernel_.values[op.operands[0]].name);
   if (copies) {
     const TensorParam* tensor = FindTensor(op.symbol);
@@ -146,11 +146,12 @@ void Verifier::CheckSharedAccess(const Op& op) {
     Type covered = Covered(op.axes);
     if (op.slot == "transposed") std::swap(covered.rows, covered.cols);
     Same(op, covered, view);
-    if (is_put || by_pieces) Same(op, view, TypeOf(op.operands[1]));
-    if (by_pieces && TypeOf(op.operands[1]).space != Space::kPieces) OpFault(op, "the second operand is no place of pieces");
+    if (is_put || by_pieces) Same(op, view, kernel_.TypeOf(op.operands[1]));
+    if (by_pieces && kernel_.TypeOf(op.operands[1]).space != Space::kPieces)
+      OpFault(op, "the second operand is no place of pieces");
     return;
   }
-  const Type& tile = TypeOf(loads ? op.results[0] : op.operands[1]);
+  const Type& tile = kernel_.TypeOf(loads ? op.results[0] : op.operands[1]);
   Same(op, view, tile);
   if (tile.dtype != view.dtype)
     OpFault(op, "{} in registers, {} in shared memory: this converts nothing", Name(tile.dtype), Name(view.dtype));
@@ -177,7 +178,7 @@ void Verifier::CheckNumberOfTile(const Op& op) {
   const bool puts = op.code != OpCode::kTakeTile;
   if (op.code == OpCode::kPutTileCluster && !GoesToCluster(op)) return;
   if (!Counts(op, 0, 1, puts, puts)) return;
-  const Type& view = TypeOf(op.operands[0]);
+  const Type& view = kernel_.TypeOf(op.operands[0]);
   if (view.space != Space::kShared || view.dtype != DType::kI32 || view.rows * view.cols != 1)
     OpFault(op, "`%{}` is no number in shared memory", kernel_.values[op.operands[0]].name);
   if (!puts && scalars_.count(op.symbol) == 0) OpFault(op, "there is no variable `{}`", op.symbol);
@@ -189,8 +190,8 @@ void Verifier::CheckFetch(const Op& op) {
   if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
   if (tensor->extents.size() != op.axes.size())
     OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
-  if (tensor->dtype != TypeOf(op.results[0]).dtype)
-    OpFault(op, "{} fetched as {}", Name(tensor->dtype), Name(TypeOf(op.results[0]).dtype));
+  if (tensor->dtype != kernel_.TypeOf(op.results[0]).dtype)
+    OpFault(op, "{} fetched as {}", Name(tensor->dtype), Name(kernel_.TypeOf(op.results[0]).dtype));
   if (!op.slot.empty() && op.slot != "transposed") OpFault(op, "`{}` is no way for a tile to lie", op.slot);
 }
 
@@ -199,7 +200,7 @@ void Verifier::CheckPieces(const Op& op) {
   const bool moves = op.code == OpCode::kMovePieces;
   if (!Counts(op, !moves, moves, moves ? 2 : 0, moves ? 2 : 0)) return;
   const ValueId value = moves ? op.operands[0] : op.results[0];
-  const Type& type = TypeOf(value);
+  const Type& type = kernel_.TypeOf(value);
   if (type.space != Space::kPieces) OpFault(op, "`%{}` is no place of pieces", kernel_.values[value].name);
   if (!kernel_.values[value].is_mutable) OpFault(op, "`%{}` is not mutable", kernel_.values[value].name);
   if (moves) return;
@@ -223,12 +224,12 @@ void Verifier::CheckShares(const Op& op) {
   if (!buffer) return OpFault(op, "there is no buffer `{}`", op.symbol);
   IsBarrier(op, SharesBarrier(op.symbol));
   if (op.number != kernel_.cluster) OpFault(op, "among {} blocks of a cluster of {}", op.number, kernel_.cluster);
-  const Type& tile = TypeOf(op.operands[0]);
+  const Type& tile = kernel_.TypeOf(op.operands[0]);
   if (op.number < 2 || tile.rows != buffer->rows || tile.cols / op.number * (op.number - 1) != buffer->cols)
     return OpFault(op, "of {} x {} in {} parts `{}` has {} x {}", tile.rows, tile.cols, op.number, buffer->name, buffer->rows,
                    buffer->cols);
   if (sends) return;
-  const Type& part = TypeOf(op.results[0]);
+  const Type& part = kernel_.TypeOf(op.results[0]);
   if (part.rows != tile.rows || part.cols * op.number != tile.cols)
     OpFault(op, "{} x {} as one of {} parts of {} x {}", part.rows, part.cols, op.number, tile.rows, tile.cols);
 }
@@ -249,7 +250,7 @@ void Verifier::CheckBarrierOp(const Op& op) {
 
 void Verifier::CheckEngineCopy(const Op& op) {
   if (op.operands.size() != 1 || !op.results.empty()) return OpFault(op, "one view is copied");
-  const Type& view = TypeOf(op.operands[0]);
+  const Type& view = kernel_.TypeOf(op.operands[0]);
   if (view.space != Space::kShared || view.transposed)
     OpFault(op, "`%{}` is no tile as it lies in shared memory", kernel_.values[op.operands[0]].name);
   const bool loads = op.code != OpCode::kStoreAsync;
@@ -264,8 +265,7 @@ void Verifier::CheckEngineCopy(const Op& op) {
   if (map->is_store == loads) OpFault(op, "`{}` is made for {}", map->name, loads ? "stores" : "loads");
   const auto place = buffer_of_.find(op.operands[0]);
   if (place != buffer_of_.end() && place->second->swizzle != map->swizzle) {
-    OpFault(op, "a buffer swizzled by {} bytes, a map by {}", static_cast<int>(place->second->swizzle),
-            static_cast<int>(map->swizzle));
+    OpFault(op, "a buffer swizzled by {} bytes, a map by {}", layout::Number(place->second->swizzle), layout::Number(map->swizzle));
   }
   if (by_rows) {
     if (op.code == OpCode::kLoadRows && (place == buffer_of_.end() || !HasShapeOf(view, *place->second)))
@@ -300,53 +300,8 @@ void Verifier::CheckNamedBarrier(const Op& op) {
   const bool is_sync_role = op.code == OpCode::kSyncRole;
   if (is_sync_role && op.number == kOfWarp) return;  // a warp needs no barrier
   if (!Counts(op, 0, 0, is_sync_role ? 0 : 1, 1)) return;
-  int64_t id = 0;
-  const bool has_named = !target_ || target_->named_barriers > 0;  // else barriers in shared memory stand for them
-  const int64_t last = target_ && has_named ? target_->named_barriers - 1 : 15;
-  const int64_t first = is_sync_role ? 0 : 1;  // sync_role counts from the barrier after the block's own
-  if (!op.scalars.empty() && symbolic::IsInt(op.scalars[0], &id) && (id < first || id + (is_sync_role ? 1 : 0) > last)) {
-    OpFault(op, "barrier {}; a block has 1 to {} beside its own", is_sync_role ? id + 1 : id, last);
-  }
   if (!is_sync_role && (op.number < 32 || op.number % 32 != 0 || (kernel_.threads > 0 && op.number > kernel_.threads))) {
     OpFault(op, "{} threads of {}", op.number, kernel_.threads);
-  }
-}
-
-int64_t Verifier::LoadedBytes(const Op& op, const std::string& barrier, bool* unknown) const {
-  int64_t bytes = 0;
-  if (IsMulticast(op.code)) *unknown = true;  // other blocks' copies arrive here too
-  const bool names_it =
-      op.number >= 0 && op.number < static_cast<int64_t>(kernel_.barriers.size()) && kernel_.barriers[op.number].name == barrier;
-  const TensorMap* map = FindMap(op.symbol);
-  if (IsEngineLoad(op.code) && !IsMulticast(op.code) && names_it && map && op.operands.size() == 1)
-    bytes += EngineBytes(*map, TypeOf(op.operands[0]));
-  for (const Region& region : op.regions) {
-    int64_t inside = 0;
-    for (const Op& inner : region) inside += LoadedBytes(inner, barrier, unknown);
-    if (inside > 0 && op.code != OpCode::kIfElected) *unknown = true;  // how often is not known here
-    bytes += inside;
-  }
-  return bytes;
-}
-
-/// From one `expect` to the next on the same barrier, the loads bring exactly the bytes announced.
-void Verifier::CheckExpectedBytes(const Region& region) {
-  if (kernel_.Spread() > 1) return;  // what all blocks store arrives there; the certificate counts it
-  const auto is_of_shares = [&](const std::string& barrier) {
-    return std::any_of(kernel_.buffers.begin(), kernel_.buffers.end(),
-                       [&](const Buffer& buffer) { return buffer.is_fragments && SharesBarrier(buffer.name) == barrier; });
-  };
-  for (size_t i = 0; i < region.size(); ++i) {
-    if (region[i].code != OpCode::kExpect) continue;
-    if (kernel_.dynamic && region[i].slot == kernel_.next_tile) continue;  // another block sends the number
-    if (is_of_shares(region[i].symbol)) continue;                          // and these, the shares
-    int64_t bytes = 0;
-    bool unknown = false;
-    for (size_t j = i + 1; j < region.size(); ++j) {
-      if (region[j].code == OpCode::kExpect && region[j].symbol == region[i].symbol) break;
-      bytes += LoadedBytes(region[j], region[i].symbol, &unknown);
-    }
-    if (!unknown && bytes != region[i].number) OpFault(region[i], "the loads that follow bring {} bytes", bytes);
   }
 }
 

@@ -49,15 +49,15 @@ void Verifier::CheckTileOp(const Op& op) {
     case OpCode::kPositions:
       if (!Counts(op, 1, 0, 1, 1)) return;
       if (op.slot != "rows" && op.slot != "cols") OpFault(op, "`{}` is neither `rows` nor `cols`", op.slot);
-      if ((op.slot == "rows" ? TypeOf(op.results[0]).cols : TypeOf(op.results[0]).rows) != 1)
+      if ((op.slot == "rows" ? kernel_.TypeOf(op.results[0]).cols : kernel_.TypeOf(op.results[0]).rows) != 1)
         OpFault(op, "positions are one row or column");
       return;
     case OpCode::kCat: {
       if (op.results.size() != 1 || op.operands.empty()) return OpFault(op, "nothing to put side by side");
-      Type sum = TypeOf(op.operands[0]);
+      Type sum = kernel_.TypeOf(op.operands[0]);
       sum.cols = 0;
-      for (const ValueId part : op.operands) sum.cols += TypeOf(part).cols;
-      Same(op, TypeOf(op.results[0]), sum);
+      for (const ValueId part : op.operands) sum.cols += kernel_.TypeOf(part).cols;
+      Same(op, kernel_.TypeOf(op.results[0]), sum);
       return;
     }
     case OpCode::kReshape: return CheckReshape(op);
@@ -68,7 +68,7 @@ void Verifier::CheckTileOp(const Op& op) {
 void Verifier::CheckTest(const Op& op) {
   if (!Counts(op, 0, 1, 0, 0)) return;
   if (op.symbol.empty()) OpFault(op, "a name is missing");
-  const Type& type = TypeOf(op.operands[0]);
+  const Type& type = kernel_.TypeOf(op.operands[0]);
   if (type.rows != 1 || type.cols != 1 || type.dtype != DType::kI32)
     OpFault(op, "`%{}` is not one number of i32", kernel_.values[op.operands[0]].name);
   if (level_ == Level::kSchedule && type.space != Space::kRegister) OpFault(op, "the number is not in registers");
@@ -76,7 +76,7 @@ void Verifier::CheckTest(const Op& op) {
 
 void Verifier::CheckReshape(const Op& op) {
   if (!Counts(op, 1, 1, 0, 0)) return;
-  const Type &from = TypeOf(op.operands[0]), &to = TypeOf(op.results[0]);
+  const Type &from = kernel_.TypeOf(op.operands[0]), &to = kernel_.TypeOf(op.results[0]);
   if (from.rows * from.cols != to.rows * to.cols || (from.cols % to.cols != 0 && to.cols % from.cols != 0))
     OpFault(op, "rows of {} elements are neither cut into nor joined to rows of {}", from.cols, to.cols);
   if (from.dtype != to.dtype) OpFault(op, "{} into {}", Name(from.dtype), Name(to.dtype));
@@ -98,10 +98,10 @@ void Verifier::CheckGather(const Op& op) {
   if (op.slot.size() != tensor->extents.size() || columns == 0)
     return OpFault(op, "`{}` does not choose elements of the {} axes of `{}`", op.slot, tensor->extents.size(), op.symbol);
   if (!Counts(op, 1, columns, scalars, scalars + 1)) return;
-  const Type& result = TypeOf(op.results[0]);
+  const Type& result = kernel_.TypeOf(op.results[0]);
   if (result.dtype != tensor->dtype) OpFault(op, "a tile of {} for a tensor of {}", Name(result.dtype), Name(tensor->dtype));
   for (const ValueId column : op.operands) {
-    const Type& type = TypeOf(column);
+    const Type& type = kernel_.TypeOf(column);
     Same(op, result, Type{type.dtype, type.rows, type.cols});
     if (type.dtype != DType::kI32 && type.dtype != DType::kI64) OpFault(op, "{} is no number of an element", Name(type.dtype));
     if (level_ == Level::kSchedule && type.space != Space::kRegister)
@@ -123,7 +123,7 @@ void Verifier::CheckPartsAccess(const Op& op) {
   if (!Counts(op, is_read ? count : 0, is_read ? 0 : count, 0, is_read)) return;
   for (const ValueId tile : is_read ? op.results : op.operands) {
     CheckAccess(op, true, tile);
-    if (TypeOf(tile) != TypeOf((is_read ? op.results : op.operands)[0])) OpFault(op, "parts of different types");
+    if (kernel_.TypeOf(tile) != kernel_.TypeOf((is_read ? op.results : op.operands)[0])) OpFault(op, "parts of different types");
   }
 }
 
@@ -142,7 +142,7 @@ void Verifier::CheckAccess(const Op& op, bool is_of_its_type, ValueId value) {
   }
   Type covered = Covered(op.axes);
   if (op.slot == "transposed") std::swap(covered.rows, covered.cols);
-  const Type& tile = TypeOf(value);
+  const Type& tile = kernel_.TypeOf(value);
   Same(op, covered, tile);
   if (is_of_its_type && tile.dtype != tensor->dtype)
     OpFault(op, "a tile of {} for a tensor of {}", Name(tile.dtype), Name(tensor->dtype));
@@ -159,8 +159,8 @@ void Verifier::CheckPipeOp(const Op& op) {
     if (!Counts(op, pipe->fields.size(), 0, 0, 1)) return;
     for (size_t i = 0; i < pipe->fields.size(); ++i) {
       const PipeField& field = pipe->fields[i];
-      Same(op, Type{field.dtype, field.rows, field.cols}, TypeOf(op.results[i]));
-      if (TypeOf(op.results[i]).dtype != field.dtype) OpFault(op, "field {} is of {}", i, Name(field.dtype));
+      Same(op, Type{field.dtype, field.rows, field.cols}, kernel_.TypeOf(op.results[i]));
+      if (kernel_.TypeOf(op.results[i]).dtype != field.dtype) OpFault(op, "field {} is of {}", i, Name(field.dtype));
     }
     return;
   }
@@ -171,7 +171,7 @@ void Verifier::CheckPipeOp(const Op& op) {
   if (!Counts(op, 0, static_cast<size_t>(sent), 0, 3)) return;
   for (int64_t i = 0; i < sent; ++i) {
     const PipeField& field = pipe->fields[op.number == kAllFields ? i : op.number];
-    const Type& value = TypeOf(op.operands[i]);
+    const Type& value = kernel_.TypeOf(op.operands[i]);
     const bool fits = op.number == kAllFields ? value.rows == field.rows && value.cols == field.cols
                                               : value.rows <= field.rows && value.cols <= field.cols;
     if (!fits) OpFault(op, "{} x {} for a field of {} x {}", value.rows, value.cols, field.rows, field.cols);
@@ -186,10 +186,11 @@ void Verifier::CheckCopyOfValue(const Op& op) {
   }
   if (!Counts(op, !assigns, assigns ? 2 : 1, 0, 0)) return;
   const ValueId target = assigns ? op.operands[0] : op.results[0];
-  const Type& source = TypeOf(op.operands[assigns]);
-  Same(op, TypeOf(target), source);
+  const Type& source = kernel_.TypeOf(op.operands[assigns]);
+  Same(op, kernel_.TypeOf(target), source);
   if (op.code == OpCode::kConvert) return;
-  if (TypeOf(target).dtype != source.dtype) OpFault(op, "{} into {}", Name(source.dtype), Name(TypeOf(target).dtype));
+  if (kernel_.TypeOf(target).dtype != source.dtype)
+    OpFault(op, "{} into {}", Name(source.dtype), Name(kernel_.TypeOf(target).dtype));
   if (op.code == OpCode::kAligned) return;
   if (!kernel_.values[target].is_mutable) OpFault(op, "`%{}` is not mutable", kernel_.values[target].name);
 }
@@ -207,11 +208,11 @@ void Verifier::CheckElementwise(const Op& op) {
     OpFault(op, "`{}` does not describe {} scalars", op.slot, op.scalars.size());
   Type shape;
   for (const ValueId operand : op.operands) {
-    shape.rows = std::max(shape.rows, TypeOf(operand).rows);
-    shape.cols = std::max(shape.cols, TypeOf(operand).cols);
+    shape.rows = std::max(shape.rows, kernel_.TypeOf(operand).rows);
+    shape.cols = std::max(shape.cols, kernel_.TypeOf(operand).cols);
   }
   for (const ValueId operand : op.operands) {
-    const Type& type = TypeOf(operand);
+    const Type& type = kernel_.TypeOf(operand);
     if ((type.rows != 1 && type.rows != shape.rows) || (type.cols != 1 && type.cols != shape.cols)) {
       OpFault(op, "`%{}` of {} x {} does not spread over {} x {}", kernel_.values[operand].name, type.rows, type.cols, shape.rows,
               shape.cols);
@@ -219,17 +220,17 @@ void Verifier::CheckElementwise(const Op& op) {
     if (level_ == Level::kSchedule && type.space != Space::kRegister)
       OpFault(op, "`%{}` is not in registers", kernel_.values[operand].name);
   }
-  Same(op, TypeOf(op.results[0]), shape);
-  if (is_select && TypeOf(op.operands[0]).dtype != DType::kBool) OpFault(op, "the condition is not a tile of truth values");
+  Same(op, kernel_.TypeOf(op.results[0]), shape);
+  if (is_select && kernel_.TypeOf(op.operands[0]).dtype != DType::kBool) OpFault(op, "the condition is not a tile of truth values");
   if (op.code == OpCode::kBinary && IsComparison(static_cast<typed::Op>(op.number)) &&
-      TypeOf(op.results[0]).dtype != DType::kBool) {
+      kernel_.TypeOf(op.results[0]).dtype != DType::kBool) {
     OpFault(op, "a comparison gives truth values");
   }
 }
 
 void Verifier::CheckReduce(const Op& op) {
   if (!Counts(op, 1, 1, 0, 0)) return;
-  Type wanted = TypeOf(op.operands[0]);
+  Type wanted = kernel_.TypeOf(op.operands[0]);
   if (op.code == OpCode::kTranspose) {
     std::swap(wanted.rows, wanted.cols);
     if (level_ == Level::kSchedule && wanted.space != Space::kShared) OpFault(op, "only a view of shared memory can be turned");
@@ -240,8 +241,8 @@ void Verifier::CheckReduce(const Op& op) {
     if (level_ == Level::kSchedule && !op.symbol.empty() && !FindBuffer(op.symbol))
       OpFault(op, "no scratch buffer `{}`", op.symbol);
   }
-  Same(op, wanted, TypeOf(op.results[0]));
-  if (op.code == OpCode::kTranspose && TypeOf(op.results[0]).space == Space::kShared) {
+  Same(op, wanted, kernel_.TypeOf(op.results[0]));
+  if (op.code == OpCode::kTranspose && kernel_.TypeOf(op.results[0]).space == Space::kShared) {
     const auto place = buffer_of_.find(op.operands[0]);
     if (place != buffer_of_.end()) buffer_of_[op.results[0]] = place->second;
   }
@@ -250,8 +251,8 @@ void Verifier::CheckReduce(const Op& op) {
 void Verifier::CheckPart(const Op& op) {
   const bool assigns = op.code == OpCode::kAssignPart;
   if (!Counts(op, !assigns, assigns ? 2 : 1, 2, 2)) return;
-  const Type& whole = TypeOf(op.operands[0]);
-  const Type& part = TypeOf(assigns ? op.operands[1] : op.results[0]);
+  const Type& whole = kernel_.TypeOf(op.operands[0]);
+  const Type& part = kernel_.TypeOf(assigns ? op.operands[1] : op.results[0]);
   const int64_t limits[] = {whole.rows - part.rows, whole.cols - part.cols};
   for (int i = 0; i < 2; ++i) {
     int64_t first = 0;
@@ -274,9 +275,9 @@ void Verifier::CheckProduct(const Op& op) {
   const bool is_matmul = op.code == OpCode::kMatmul;
   if (!Counts(op, is_matmul, is_matmul ? 2 : 3, 0, 0)) return;
   const ValueId sum = is_matmul ? op.results[0] : op.operands[0];
-  const Type& a = TypeOf(op.operands[!is_matmul]);
-  const Type& b = TypeOf(op.operands[1 + !is_matmul]);
-  const Type& acc = TypeOf(sum);
+  const Type& a = kernel_.TypeOf(op.operands[!is_matmul]);
+  const Type& b = kernel_.TypeOf(op.operands[1 + !is_matmul]);
+  const Type& acc = kernel_.TypeOf(sum);
   if (a.cols != b.rows || acc.rows != a.rows || acc.cols != b.cols) {
     OpFault(op, "{} x {} times {} x {} is not {} x {}", a.rows, a.cols, b.rows, b.cols, acc.rows, acc.cols);
   }

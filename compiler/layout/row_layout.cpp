@@ -115,14 +115,15 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes, int6
   return are_vectors && has_long_column && cols > 0 ? DealVectors(tiles, all_rows, cols, widest, lanes, best) : best;
 }
 
-int ChooseSwizzle(DType dtype, int64_t rows, int64_t cols) {
+Swizzle ChooseSwizzle(DType dtype, int64_t rows, int64_t cols) {
   constexpr int64_t kGranule = 16;  // bytes: what a swizzle permutes, and what the copy engine moves
   const int64_t row = cols * Bytes(dtype);
-  if (rows <= 1 || cols <= 1 || row % kGranule != 0) return 0;
-  for (const int bytes : {128, 64}) {
-    if ((row + bytes - 1) / bytes * bytes * 7 <= row * 8) return bytes;
+  if (rows <= 1 || cols <= 1 || row % kGranule != 0) return Swizzle::kNone;
+  for (const Swizzle swizzle : {Swizzle::k128, Swizzle::k64}) {
+    const int64_t panel = PanelBytes(swizzle);
+    if ((row + panel - 1) / panel * panel * 7 <= row * 8) return swizzle;
   }
-  return 32;
+  return Swizzle::k32;
 }
 
 }  // namespace tkc::layout

@@ -31,9 +31,9 @@ inline constexpr int64_t kAnyVector = 16;  // elements: as many as memory moves 
 /// No vector has more than `most_vec` elements.
 RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes = 32, int64_t most_vec = kAnyVector);
 
-/// Bytes of the widest swizzle (128, 64, 32) whose panels are full but for an eighth at most, or the narrowest: the matrix unit
-/// reads swizzled tiles only, and the last panel may be partly unused. 0, none, for what a swizzle can't part: a single row or
-/// column, or rows that are no multiple of 16 bytes.
-int ChooseSwizzle(DType dtype, int64_t rows, int64_t cols);
+/// The widest swizzle whose panels are full but for an eighth at most, or the narrowest: the matrix unit reads swizzled tiles only,
+/// and the last panel may be partly unused. None for what a swizzle can't part: a single row or column, or rows that are no
+/// multiple of 16 bytes.
+Swizzle ChooseSwizzle(DType dtype, int64_t rows, int64_t cols);
 
 }  // namespace tkc::layout

@@ -20,12 +20,12 @@ int64_t SharedTile::Offset(int64_t row, int64_t col) const {
   return static_cast<int64_t>(SwizzleMap(swizzle, kAddressBits).Apply(static_cast<uint64_t>(offset)));
 }
 
-BitMatrix SwizzleMap(int swizzle, int bits) {
-  const int folded = swizzle == 128 ? 3 : swizzle == 64 ? 2 : swizzle == 32 ? 1 : 0;
+BitMatrix SwizzleMap(Swizzle swizzle, int bits) {
+  const int folded = swizzle == Swizzle::k128 ? 3 : swizzle == Swizzle::k64 ? 2 : swizzle == Swizzle::k32 ? 1 : 0;
   std::vector<uint64_t> columns;
   for (int bit = 0; bit < bits; ++bit) {
     const bool folds = bit >= 7 && bit < 7 + folded;
-    const uint64_t transposing = swizzle != kTransposingSwizzle ? 0 : bit == 8 ? Bit(5) : bit == 10 ? Bit(6) : 0;
+    const uint64_t transposing = swizzle != Swizzle::kT128 ? 0 : bit == 8 ? Bit(5) : bit == 10 ? Bit(6) : 0;
     columns.push_back(Bit(bit) | (folds ? Bit(bit - 3) : 0) | transposing);
   }
   return {bits, std::move(columns)};
@@ -55,7 +55,7 @@ std::optional<BitMatrix> AddressMap(const SharedTile& tile, int col_bits, int ro
   const bool has_rows = tile.rows > 1 && row_bits > 0;
   if (has_rows && !std::has_single_bit(static_cast<uint64_t>(pitch))) return std::nullopt;
   const int size = Log2(Bytes(tile.dtype));
-  const int panel = tile.swizzle == 0 ? kAddressBits : Log2(tile.PanelCols());
+  const int panel = tile.swizzle == Swizzle::kNone ? kAddressBits : Log2(tile.PanelCols());
   if (col_bits > panel && tile.rows % kPatternRows != 0) return std::nullopt;
   std::vector<uint64_t> columns;
   for (int bit = 0; bit < col_bits; ++bit) {

@@ -9,27 +9,24 @@
 
 #include "compiler/layout/bit_matrix.h"
 #include "compiler/layout/register_layout.h"
+#include "compiler/layout/swizzle.h"
 #include "compiler/support/dtype.h"
 
 namespace tkc::layout {
 
-/// Of 128 bytes, for AMD's loads that transpose: other bits of the row's number choose the chunk.
-inline constexpr int kTransposingSwizzle = 129;
-
 struct SharedTile {
   DType dtype = DType::kF32;
   int64_t rows = 1, cols = 1;
-  int swizzle = 0;  // bytes: 32, 64, 128: rows of a panel are exactly this wide; kTransposingSwizzle; 0: none
+  Swizzle swizzle = Swizzle::kNone;
 
-  int64_t PanelCols() const { return swizzle == 0 ? cols : swizzle / 32 * 32 / Bytes(dtype); }
+  int64_t PanelCols() const { return swizzle == Swizzle::kNone ? cols : PanelBytes(swizzle) / Bytes(dtype); }
   int64_t Pitch() const { return PanelCols() * Bytes(dtype); }
   /// Byte offset of an element.
   int64_t Offset(int64_t row, int64_t col) const;
 };
 
-/// The XOR of a swizzle as a map of address bits: 128: bits 4-6 ^= 7-9; 64: 4-5 ^= 7-8; 32: 4 ^= 7;
-/// kTransposingSwizzle: 5 ^= 8, 6 ^= 10.
-BitMatrix SwizzleMap(int swizzle, int bits);
+/// The XOR of a swizzle as a map of address bits: k128: bits 4-6 ^= 7-9; k64: 4-5 ^= 7-8; k32: 4 ^= 7; kT128: 5 ^= 8, 6 ^= 10.
+BitMatrix SwizzleMap(Swizzle swizzle, int bits);
 
 /// From register bits to the place in a block of a register tile. Inputs, lowest first: element of the vector, half, lane (5), warp
 /// (2). Outputs: column bits, then row bits.

@@ -102,12 +102,13 @@ BankCost FragmentConflicts(std::span<const BankRule> rules, const SharedTile& ti
   return {groups * degree, degree, groups};
 }
 
-int ChooseFragmentSwizzle(std::span<const BankRule> rules, const SharedTile& tile, std::span<const FragmentRead> reads) {
-  int best = 0, least = 0;
-  for (const int swizzle : {128, kTransposingSwizzle, 64, 32, 0}) {
+Swizzle ChooseFragmentSwizzle(std::span<const BankRule> rules, const SharedTile& tile, std::span<const FragmentRead> reads) {
+  Swizzle best = Swizzle::kNone;
+  int least = 0;
+  for (const Swizzle swizzle : {Swizzle::k128, Swizzle::kT128, Swizzle::k64, Swizzle::k32, Swizzle::kNone}) {
     SharedTile candidate = tile;
     candidate.swizzle = swizzle;
-    if (swizzle != 0 && tile.cols % candidate.PanelCols() != 0) continue;
+    if (swizzle != Swizzle::kNone && tile.cols % candidate.PanelCols() != 0) continue;
     int clocks = 0;
     for (const FragmentRead& read : reads) clocks += FragmentConflicts(rules, candidate, read).cycles;
     if (least != 0 && clocks >= least) continue;

@@ -40,6 +40,6 @@ BankCost EnumerateFragmentConflicts(std::span<const BankRule> rules, const Share
 
 /// The swizzle (SharedTile::swizzle) among those whose panels divide the tile's columns with which its reads take the fewest
 /// clocks; of equal ones the widest.
-int ChooseFragmentSwizzle(std::span<const BankRule> rules, const SharedTile& tile, std::span<const FragmentRead> reads);
+Swizzle ChooseFragmentSwizzle(std::span<const BankRule> rules, const SharedTile& tile, std::span<const FragmentRead> reads);
 
 }  // namespace tkc::layout

@@ -67,7 +67,7 @@ std::optional<std::vector<Scalar>> AdvancingCopies::StepOf(const Op& copy, const
 std::optional<Op> AdvancingCopies::Advance(Op& copy, const Op& loop, const std::string& buffer, Region& before) {
   const std::optional<std::vector<Scalar>> step = StepOf(copy, loop);
   if (!step) return std::nullopt;
-  ir::Type type = kernel_.values[copy.operands[0]].type;
+  ir::Type type = kernel_.TypeOf(copy.operands[0]);
   type.space = ir::Space::kPieces;
   Op pieces{OpCode::kPieces, {kernel_.AddValue(copy.symbol + "_pieces", type, true)}};
   pieces.symbol = copy.symbol;

@@ -65,7 +65,7 @@ class AdvancingReads {
     const int64_t registers = RegistersForTiles();
     const KernelState before(kernel_, worker_.body);
     const Region& body = before.region();
-    const int64_t columns = kernel_.values[body[store].operands[0]].type.cols, most_parts = parts_.MostParts(body, statement);
+    const int64_t columns = kernel_.TypeOf(body[store].operands[0]).cols, most_parts = parts_.MostParts(body, statement);
     for (int64_t parts = 3; parts <= most_parts; ++parts) {
       if (most_parts % parts != 0) continue;
       early_.clear();
@@ -126,7 +126,7 @@ class AdvancingReads {
   /// The load of the first columns, into a variable for those of each part in turn. Returns that.
   ValueId Early(Op load, Region& out) {
     const ValueId tile = load.results[0];
-    const ir::Type type = kernel_.values[tile].type;
+    const ir::Type type = kernel_.TypeOf(tile);
     const ValueId loaded = kernel_.AddValueAfter(tile, "", type), held = kernel_.AddValueAfter(tile, "_ahead", type, true);
     load.results = {loaded};
     out.push_back(load);
@@ -142,7 +142,7 @@ class AdvancingReads {
     out.push_back(Explain("The next columns are on their way while these are stored.", operations.others.back().span));
     Renamed present;
     for (const auto& [tile, held] : ahead) {
-      present[tile] = kernel_.AddValueAfter(tile, "_present", kernel_.values[tile].type, true);
+      present[tile] = kernel_.AddValueAfter(tile, "_present", kernel_.TypeOf(tile), true);
       out.push_back({OpCode::kVar, {present[tile]}, {held}});
       out.back().span = operations.others.back().span;
     }
@@ -172,7 +172,7 @@ class AdvancingReads {
     for (Op& op : operations) {
       op = With({op}, names)[0];
       for (ValueId& result : op.results) {
-        names[result] = kernel_.AddValueAfter(result, "", kernel_.values[result].type);
+        names[result] = kernel_.AddValueAfter(result, "", kernel_.TypeOf(result));
         result = names[result];
       }
     }

@@ -85,7 +85,7 @@ Part Alternating::PartOf(const Op& op) const {
     case OpCode::kComment:
     case OpCode::kMovePieces: return Part::kLoads;
     case OpCode::kPart:
-    case OpCode::kTranspose: return kernel_.values[op.results[0]].type.space == ir::Space::kShared ? Part::kLoads : Part::kProducts;
+    case OpCode::kTranspose: return kernel_.TypeOf(op.results[0]).space == ir::Space::kShared ? Part::kLoads : Part::kProducts;
     case OpCode::kMultiply:
     case OpCode::kVar:
     case OpCode::kAligned: return Part::kProducts;

@@ -129,7 +129,7 @@ class Conditions {
     const ValueId result = op.results[0];
     switch (op.code) {
       case OpCode::kPositions: {
-        const ir::Type& type = kernel_.values[result].type;
+        const ir::Type& type = kernel_.TypeOf(result);
         positions_[result] = Sum(known_.Of(op.scalars[0]), {0, std::max(type.rows, type.cols) - 1});
         touched_.insert(result);
         return;
@@ -163,7 +163,7 @@ class Conditions {
         const ValueId other = op.operands[1 - i];
         const ir::Value& kept = kernel_.values[other];
         if (is_true_.count(op.operands[i]) == 0 || kept.is_mutable) continue;
-        if (!ir::HaveOneShape(kept.type, kernel_.values[op.results[0]].type)) continue;
+        if (!ir::HaveOneShape(kept.type, kernel_.TypeOf(op.results[0]))) continue;
         touched_.insert(op.results[0]);
         if (is_true_.count(other) > 0) is_true_.insert(op.results[0]);
         chosen_[op.results[0]] = other;
@@ -187,8 +187,8 @@ class Conditions {
 
   void Choose(const Op& op) {
     if (is_true_.count(op.operands[0]) == 0 || op.slot[0] != 't') return;
-    const ir::Type& chosen = kernel_.values[op.operands[1]].type;
-    if (!ir::HaveOneShape(chosen, kernel_.values[op.results[0]].type) || kernel_.values[op.operands[1]].is_mutable) return;
+    const ir::Type& chosen = kernel_.TypeOf(op.operands[1]);
+    if (!ir::HaveOneShape(chosen, kernel_.TypeOf(op.results[0])) || kernel_.values[op.operands[1]].is_mutable) return;
     chosen_[op.results[0]] = op.operands[1];
     ir::Value &result = kernel_.values[op.results[0]], &operand = kernel_.values[op.operands[1]];
     std::swap(result.name, operand.name);  // the name that the source gives

@@ -46,7 +46,7 @@ bool ColumnsOfBlock::AddTurned(const Region& body, size_t loop, int64_t rows, in
   std::vector<ValueId> found;
   const auto add = [&](const Op& op) {
     for (const ValueId value : op.operands) {
-      const ir::Type& type = TypeOf(value);
+      const ir::Type& type = kernel_.TypeOf(value);
       if (type.rows == rows && type.cols == cols && turned.insert(value).second) found.push_back(value);
     }
   };
@@ -78,7 +78,7 @@ bool ColumnsOfBlock::NarrowFront(Region& front, const Op& loop) {
   for (auto op = front.rbegin(); op != front.rend(); ++op) {
     const bool has_result = op->results.size() == 1 && (MakesColumns(op->code) || op->code == OpCode::kTranspose);
     const bool turns = has_result && narrowed_rows_.contains(op->results[0]);
-    const bool lies_along = has_result && TypeOf(op->results[0]).cols == cols_ && !whole_.contains(op->results[0]);
+    const bool lies_along = has_result && kernel_.TypeOf(op->results[0]).cols == cols_ && !whole_.contains(op->results[0]);
     if ((turns || lies_along) && !asked.contains(op->results[0])) {
       narrowed.insert(&*op);
       continue;
@@ -120,7 +120,7 @@ bool ColumnsOfBlock::NarrowOp(Op& op) {
     case OpCode::kPositions: NarrowSource(op); return true;
     case OpCode::kTranspose: {
       if (whole_.contains(op.operands[0])) return true;
-      const ir::Type& type = TypeOf(op.operands[0]);
+      const ir::Type& type = kernel_.TypeOf(op.operands[0]);
       const bool is_vector = type.rows == 1 || type.cols == 1;
       const bool stays = type.rows == cols_ && !narrowed_rows_.contains(op.operands[0]);
       return is_vector && !stays && NarrowComputed(op);
@@ -133,8 +133,8 @@ bool ColumnsOfBlock::NarrowOp(Op& op) {
 void ColumnsOfBlock::NarrowSource(Op& op) {
   const ValueId result = op.results[0];
   const bool is_turned = narrowed_rows_.contains(result);
-  if (!is_turned && TypeOf(result).cols != cols_) return;
-  (is_turned ? TypeOf(result).rows : TypeOf(result).cols) /= kernel_.split;
+  if (!is_turned && kernel_.TypeOf(result).cols != cols_) return;
+  (is_turned ? kernel_.TypeOf(result).rows : kernel_.TypeOf(result).cols) /= kernel_.split;
   if (!is_turned) narrowed_.insert(result);
   if (op.code == OpCode::kRead)
     NarrowAxis(AxisAlong(op, !is_turned));
@@ -146,12 +146,12 @@ void ColumnsOfBlock::NarrowSource(Op& op) {
 bool ColumnsOfBlock::NarrowComputed(const Op& op) {
   const bool is_turned = !op.results.empty() && narrowed_rows_.contains(op.results[0]);
   const bool is_narrow = std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId value) {
-    return is_turned ? TypeOf(value).rows != cols_ || narrowed_rows_.contains(value)
-                     : TypeOf(value).cols != cols_ || narrowed_.contains(value);
+    return is_turned ? kernel_.TypeOf(value).rows != cols_ || narrowed_rows_.contains(value)
+                     : kernel_.TypeOf(value).cols != cols_ || narrowed_.contains(value);
   });
   if (!is_narrow) return false;
   for (const ValueId value : op.results) {
-    int64_t& extent = is_turned ? TypeOf(value).rows : TypeOf(value).cols;
+    int64_t& extent = is_turned ? kernel_.TypeOf(value).rows : kernel_.TypeOf(value).cols;
     if (extent != cols_) continue;
     extent /= kernel_.split;
     if (!is_turned) narrowed_.insert(value);

@@ -36,7 +36,6 @@ class ColumnsOfBlock {
   void NarrowAxis(ir::AxisRange& axis) const;
   static ir::AxisRange& AxisAlong(ir::Op& op, bool columns);
   ir::Scalar First() const;
-  ir::Type& TypeOf(ir::ValueId value) const { return kernel_.values[static_cast<size_t>(value)].type; }
 
   ir::Kernel& kernel_;
   const int64_t cols_;

@@ -47,12 +47,11 @@ class Computations {
   }
 
  private:
-  const ir::Type& TypeOf(ValueId value) const { return kernel_.values[static_cast<size_t>(value)].type; }
-
   /// Whether the value was computed element by element, as a tile and not as a column of one.
   bool IsComputed(ValueId value) const {
     const auto place = makers_.find(value);
-    return place != makers_.end() && ir::IsElementwise(place->second.code) && TypeOf(value).rows > 1 && TypeOf(value).cols > 1;
+    return place != makers_.end() && ir::IsElementwise(place->second.code) && kernel_.TypeOf(value).rows > 1 &&
+           kernel_.TypeOf(value).cols > 1;
   }
 
   /// The tile is kept no longer, if it can be had again from the others in use there.
@@ -153,11 +152,11 @@ class Computations {
     if (const auto place = anew.find(tile); place != anew.end()) return place->second;
     Op op = makers_.at(tile);
     for (ValueId& operand : op.operands) {
-      const ir::Type type = TypeOf(operand);
+      const ir::Type type = kernel_.TypeOf(operand);
       const bool is_source = others_.contains(operand) || !IsComputed(operand);
       if (!is_source) {
         operand = Anew(operand, span, anew, out);
-      } else if (ir::HaveOneShape(type, TypeOf(tile))) {
+      } else if (ir::HaveOneShape(type, kernel_.TypeOf(tile))) {
         const auto [place, is_new] = anew.try_emplace(operand, ir::kNone);
         if (is_new) {
           place->second = kernel_.AddValueAfter(operand, "_anew", type);
@@ -169,7 +168,7 @@ class Computations {
         operand = anew.at(operand);
       }
     }
-    op.results = {kernel_.AddValueAfter(tile, "", TypeOf(tile))};
+    op.results = {kernel_.AddValueAfter(tile, "", kernel_.TypeOf(tile))};
     op.span = span;
     anew[tile] = op.results[0];
     out.push_back(std::move(op));

@@ -63,7 +63,7 @@ class Conversions {
       for (Region& inner : op.regions) Merge(inner, known);
       if (op.code == OpCode::kPart) parts.emplace(op.results[0], op);
       if (Widens(kernel_, op)) {
-        const DType dtype = kernel_.values[op.results[0]].type.dtype;
+        const DType dtype = kernel_.TypeOf(op.results[0]).dtype;
         const auto [place, is_new] = known.try_emplace({op.operands[0], dtype}, op.results[0]);
         if (!is_new) {
           merged_[op.results[0]] = place->second;
@@ -134,8 +134,8 @@ class Conversions {
 
   void RepeatPart(Op part, Op conversion, Region& out) {
     const ir::ValueId narrow = conversion.operands[0];
-    ir::Type type = kernel_.values[part.results[0]].type;
-    type.dtype = kernel_.values[narrow].type.dtype;
+    ir::Type type = kernel_.TypeOf(part.results[0]);
+    type.dtype = kernel_.TypeOf(narrow).dtype;
     conversion.results = part.results;
     part.operands = conversion.operands;
     conversion.operands = part.results = {kernel_.AddValueAfter(narrow, "_columns", type)};
@@ -148,7 +148,7 @@ class Conversions {
   Op Copy(Op conversion) {
     if (!std::exchange(is_first_, false)) {
       const ir::ValueId wide = conversion.results[0];
-      conversion.results[0] = kernel_.AddValueAfter(wide, "", kernel_.values[wide].type);
+      conversion.results[0] = kernel_.AddValueAfter(wide, "", kernel_.TypeOf(wide));
     }
     conversion.number = ir::kConvertAnew;
     return conversion;

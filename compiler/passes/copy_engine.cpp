@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/passes/select_layout.h"
+#include "compiler/layout/row_layout.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -55,7 +55,7 @@ std::string CopyEngine::Obstacle(const Op& access, const ir::Type& type, std::ve
   const bool fits = kept == 1 ? last.extent <= kMaxBox
                     : is_row  ? last.extent <= kMaxBox || last.extent % kMaxBox == 0
                               : (type.rows <= kMaxBox || (kept == 2 && access.code == OpCode::kRead && BoxRows(type.rows) > 0)) &&
-                                    ChooseSwizzle(type.dtype, type.rows, type.cols) != ir::Swizzle::kNone;
+                                    layout::ChooseSwizzle(type.dtype, type.rows, type.cols) != ir::Swizzle::kNone;
   return fits ? "" : "no box has such a shape";
 }
 
@@ -78,7 +78,7 @@ std::string CopyEngine::Map(const Op& access, const ir::Buffer& buffer, bool is_
   map.is_store = is_store;
   for (const ir::AxisRange& axis : access.axes) map.box.push_back(axis.dropped ? 1 : BoxRows(axis.extent));
   map.box.back() = buffer.swizzle == ir::Swizzle::kNone ? std::min(access.axes.back().extent, kMaxBox)
-                                                        : static_cast<int64_t>(buffer.swizzle) / Bytes(buffer.dtype);
+                                                        : layout::PanelBytes(buffer.swizzle) / Bytes(buffer.dtype);
   int same_tensor = 0;
   for (const ir::TensorMap& other : kernel.maps) {
     if (other.tensor != map.tensor) continue;

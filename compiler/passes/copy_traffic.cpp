@@ -163,7 +163,7 @@ Region Copied(ir::Kernel& kernel, const Region& region, const std::string& suffi
   std::map<ir::ValueId, ir::ValueId> renamed;
   ForEachOp(copy, [&](const Op& op) {
     for (const ir::ValueId value : op.results) {
-      renamed[value] = kernel.AddValueAfter(value, suffix, kernel.values[value].type, kernel.values[value].is_mutable);
+      renamed[value] = kernel.AddValueAfter(value, suffix, kernel.TypeOf(value), kernel.values[value].is_mutable);
     }
   });
   Rename(copy, renamed);

@@ -64,8 +64,6 @@ class Statements {
   }
 
  private:
-  const ir::Type& TypeOf(ValueId value) const { return kernel_.values[static_cast<size_t>(value)].type; }
-
   /// Whether the operation computes on tiles, loads what no other part of the statement changes, or stores: stores to different
   /// places may change their order.
   bool MayBeCut(const Op& op) const {
@@ -86,7 +84,7 @@ class Statements {
   /// Views of shared memory may be taken earlier.
   bool IsView(const Op& op) const {
     const bool shows = ir::IsPartOrTranspose(op.code) || op.code == OpCode::kView;
-    return shows && TypeOf(op.results[0]).space == ir::Space::kShared;
+    return shows && kernel_.TypeOf(op.results[0]).space == ir::Space::kShared;
   }
 
   /// The longest stretch from `begin` on, and how far that was looked for; one that ends there: nothing as far as that is cut.
@@ -140,7 +138,7 @@ class Statements {
     const auto take = [&](const Op& op) {
       if (const auto kept = kept_->find(&op); kept != kept_->end()) most = std::max(most, kept->second);
       if (DrawsBits(op) && worker_.layout.IsFragment())
-        numbers = std::max(numbers, RegistersOf(TypeOf(op.operands.back()), worker_.layout));
+        numbers = std::max(numbers, RegistersOf(kernel_.TypeOf(op.operands.back()), worker_.layout));
     };
     for (size_t i = begin; i < end; ++i) {
       take(region[i]);
@@ -161,7 +159,7 @@ class Statements {
       return widening.contains(tile) ? widening.at(tile)->operands[0] : tile;
     };
     const auto registers = [&](ValueId tile) {
-      ir::Type type = TypeOf(tile);
+      ir::Type type = kernel_.TypeOf(tile);
       if (multiplies && read.contains(tile) && Bytes(type.dtype) < 4) type.dtype = DType::kF32;
       return RegistersOf(type, worker_.layout);
     };
@@ -220,7 +218,7 @@ class Statements {
     for (const Op& op : stretch.own.others) {
       for (const ValueId operand : op.operands) {
         const ir::Value& value = kernel_.values[static_cast<size_t>(operand)];
-        if (!value.is_mutable || taken.contains(operand) || !(value.type == TypeOf(result))) continue;
+        if (!value.is_mutable || taken.contains(operand) || !(value.type == kernel_.TypeOf(result))) continue;
         const auto declares = [&](const Op& other) { return other.code == OpCode::kVar && other.results[0] == operand; };
         if (std::none_of(region.begin(), region.begin() + static_cast<std::ptrdiff_t>(stretch.begin), declares)) continue;
         const auto uses = [&](const Op& other) { return Uses(other, operand); };
@@ -255,7 +253,7 @@ class Statements {
     for (const ValueId result : stretch.results) {
       ValueId whole = Ending(region, stretch, result, taken);
       if (whole == ir::kNone) {
-        whole = kernel_.AddValueAfter(result, "_whole", TypeOf(result), true);
+        whole = kernel_.AddValueAfter(result, "_whole", kernel_.TypeOf(result), true);
         Op declare{OpCode::kVar, {whole}};
         declare.span = last.span;
         out.push_back(std::move(declare));

@@ -24,7 +24,7 @@ std::optional<Sign> FindPlace(const ir::Kernel& kernel, bool is_abstract, const 
     if (worker.kind != ir::RoleKind::kCompute) continue;
     ForEachOp(worker.body, [&](const ir::Op& op) {
       for (const ir::ValueId value : op.results) {
-        if (!found && (kernel.values[value].type.space == ir::Space::kAbstract) == is_abstract)
+        if (!found && (kernel.TypeOf(value).space == ir::Space::kAbstract) == is_abstract)
           found = Sign{fmt::format("`%{}` has {}", kernel.values[value].name, text), op.span};
       }
     });

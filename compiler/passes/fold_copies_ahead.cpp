@@ -38,7 +38,7 @@ Region OneGroup(Region sends) {
 }
 
 Op Folding::FetchOf(const Op& copy, const std::string& name) {
-  ir::Type type = kernel_.values[copy.operands[0]].type;
+  ir::Type type = kernel_.TypeOf(copy.operands[0]);
   type.space = ir::Space::kRegister;
   Op fetch{OpCode::kFetch, {kernel_.AddValue(name, type)}};
   fetch.symbol = copy.symbol;
@@ -89,7 +89,7 @@ void Folding::StageAhead(Region& sends, const Op& loop, Region& before) {
       Region first{FetchOf(op, name + "_second")};
       Substitute(first, loop.symbol, loop.scalars[0]);
       Op held{OpCode::kVar, {}, first[0].results};
-      held.results = {kernel_.AddValue(name + "_next", kernel_.values[first[0].results[0]].type, true)};
+      held.results = {kernel_.AddValue(name + "_next", kernel_.TypeOf(first[0].results[0]), true)};
       held.span = op.span;
       Region next{FetchOf(op, name + "_fetched")};
       Substitute(next, loop.symbol, symbolic::Add(index, symbolic::Int(loop.number)));
@@ -166,7 +166,7 @@ int64_t Folding::HeldRegisters(const Lookahead& ahead) const {
   for (const Region& turn : ahead.turns) {
     ForEachOp(turn, [&](const Op& op) {
       if (!IsStaged(op)) return;
-      const ir::Type& tile = kernel_.values[op.operands[0]].type;
+      const ir::Type& tile = kernel_.TypeOf(op.operands[0]);
       bytes += tile.rows * tile.cols * Bytes(tile.dtype);
     });
   }

@@ -61,7 +61,7 @@ void ConvertAnew(const ir::Kernel& kernel, const Region& hoisted, Region& body) 
   for (const Op& op : hoisted) kept.insert(op.results.begin(), op.results.end());
   ForEachOp(body, [&](Op& op) {
     if (op.code != OpCode::kConvert || !kept.contains(op.operands[0])) return;
-    const DType from = kernel.values[op.operands[0]].type.dtype, to = kernel.values[op.results[0]].type.dtype;
+    const DType from = kernel.TypeOf(op.operands[0]).dtype, to = kernel.TypeOf(op.results[0]).dtype;
     if (Bytes(from) < Bytes(to)) op.number = ir::kConvertAnew;
   });
 }

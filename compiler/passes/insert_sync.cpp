@@ -111,7 +111,7 @@ Region StoresOf(ir::Kernel& kernel, const Op& op, const std::string& slot) {
   for (size_t i = 0; i < op.operands.size(); ++i) {
     const size_t field = op.number == ir::kAllFields ? i : static_cast<size_t>(op.number);
     const ir::PipeField& shape = pipe.fields[field];
-    const ir::Type type = kernel.values[op.operands[i]].type;
+    const ir::Type type = kernel.TypeOf(op.operands[i]);
     const ValueId value = ConvertTo(kernel, op.operands[i], shape.dtype, pipe.name + "_values", op.span, out);
     Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, field), slot, 0, op.span);
     view.results = {kernel.AddValue(view.symbol, ir::Type{shape.dtype, shape.rows, shape.cols, ir::Space::kShared, false})};

@@ -73,7 +73,7 @@ class Joining {
       const auto read = std::find_if(region.begin(), region.end(), [&](const Op& op) {
         return op.code == OpCode::kRead && op.results[0] == column && op.slot.empty() && PartOf(op);
       });
-      if (read == region.end() || kernel_.values[column].type.cols != 1 || CountUses(body, column) != 1) continue;
+      if (read == region.end() || kernel_.TypeOf(column).cols != 1 || CountUses(body, column) != 1) continue;
       read->results = region[i].results;
       read->slot = "transposed";
       region.erase(region.begin() + static_cast<Region::difference_type>(i--));
@@ -88,7 +88,7 @@ class Joining {
     if (is_store && static_cast<typed::StoreOp>(op.number) != typed::StoreOp::kSet) return std::nullopt;
     const ir::TensorParam& tensor = FindTensor(kernel_, op.symbol);
     const ValueId tile = is_store ? op.operands[0] : op.results[0];
-    if (moved_.contains(tile) || kernel_.values[tile].type.dtype != tensor.dtype) return std::nullopt;
+    if (moved_.contains(tile) || kernel_.TypeOf(tile).dtype != tensor.dtype) return std::nullopt;
     const bool is_tile = std::any_of(op.axes.begin(), op.axes.end(), [](const ir::AxisRange& axis) { return !axis.dropped; });
     const ir::AxisRange& last = op.axes.back();
     PartAccess part;

@@ -59,13 +59,13 @@ class AsTheyAre {
     ForEachOp(body, [&](const Op& loop) {
       if (loop.code != OpCode::kFor) return;
       ForEachOp(loop.regions[0], [&](const Op& op) {
-        if (op.code == OpCode::kRead && Bytes(kernel_.values[op.results[0]].type.dtype) < 4) unpacked_.insert(op.results[0]);
+        if (op.code == OpCode::kRead && Bytes(kernel_.TypeOf(op.results[0]).dtype) < 4) unpacked_.insert(op.results[0]);
       });
     });
   }
 
   int64_t Registers(ValueId value) const {
-    ir::Type type = kernel_.values[value].type;
+    ir::Type type = kernel_.TypeOf(value);
     if (unpacked_.contains(value)) type.dtype = DType::kF32;
     const ir::RegisterLayout* const reshaped = reshaped_.Find(value);
     return positions_.contains(value) ? 0 : RegistersOf(type, reshaped ? *reshaped : layout_, columns_);
@@ -219,7 +219,7 @@ class Liveness {
   /// A tile that has registers of its own beside those of the one that it is.
   bool IsTakenAnew(const Op& op) const {
     return op.code == OpCode::kConvert && op.number == ir::kConvertAnew &&
-           kernel_.values[op.results[0]].type == kernel_.values[op.operands[0]].type;
+           kernel_.TypeOf(op.results[0]) == kernel_.TypeOf(op.operands[0]);
   }
 
   void SetLive(ValueId value, bool is_live) {
@@ -280,7 +280,7 @@ std::vector<ValueId> LargestFirst(const ir::Kernel& kernel, const ir::RegisterLa
                                   const Values& in_use) {
   std::vector<std::pair<int64_t, ValueId>> tiles;  // less than none, so that they sort
   for (const ValueId value : in_use) {
-    if (const int64_t registers = RegistersOf(kernel.values[value].type, layout, columns)) tiles.emplace_back(-registers, value);
+    if (const int64_t registers = RegistersOf(kernel.TypeOf(value), layout, columns)) tiles.emplace_back(-registers, value);
   }
   std::sort(tiles.begin(), tiles.end());
   std::vector<ValueId> largest_first;

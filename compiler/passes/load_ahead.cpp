@@ -218,7 +218,7 @@ void Ahead::Turn(Op& loop, const AheadPlan& plan, Region& before) {
   Region first = Early(body, plan, "_first", "The operands of the loop's first product.");
   HoldLoads(first, [&](size_t number, ValueId loaded) {
     const ValueId fragment = body[plan.loads[number]].results[0];
-    held.push_back(kernel_.AddValueAfter(fragment, "_held", kernel_.values[fragment].type, true));
+    held.push_back(kernel_.AddValueAfter(fragment, "_held", kernel_.TypeOf(fragment), true));
     return Op{OpCode::kVar, {held.back()}, {loaded}};
   });
   Region next = Early(body, plan, "_next",
@@ -261,7 +261,7 @@ bool HasRoomAhead(const ir::Kernel& kernel, const ir::Worker& worker, const Targ
   bool has_room = true;
   ForEachOp(worker.body, [&](const Op& op) {
     if (op.code != OpCode::kMultiply) return;
-    const auto type = [&](size_t operand) -> const ir::Type& { return kernel.values[op.operands[operand]].type; };
+    const auto type = [&](size_t operand) -> const ir::Type& { return kernel.TypeOf(op.operands[operand]); };
     has_room &= RegistersOfTwoSteps(type(0), type(1), type(2), worker.layout) <= registers;
   });
   return has_room;

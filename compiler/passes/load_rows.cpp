@@ -14,7 +14,6 @@ namespace {
 
 using ir::Op;
 using ir::OpCode;
-using ir::Scalar;
 
 // Rows of a box of a tile that lacks some: the engine has few to write zero for, and not many boxes to start. A multiple of the 8
 // rows in which a swizzle repeats.
@@ -48,7 +47,7 @@ class Rewriting {
   bool MayLackRows(const Op& load, const ir::TensorMap& map, const ir::Buffer& buffer) const {
     if (map.box.size() < 2 || !load.axes.empty()) return false;
     const size_t axis = map.box.size() - 2;
-    const ir::Type& tile = kernel_.values[load.operands[0]].type;
+    const ir::Type& tile = kernel_.TypeOf(load.operands[0]);
     const bool is_share = ir::IsMulticast(load.code);
     const bool is_whole = (is_share || ir::HasShapeOf(tile, buffer)) && map.box[axis] == tile.rows;
     const bool has_boxes =

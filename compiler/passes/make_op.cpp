@@ -53,7 +53,7 @@ Op Unroll(const std::string& counter, int64_t times, Region body, Span span) {
 }
 
 ValueId ConvertTo(ir::Kernel& kernel, ValueId value, DType dtype, const std::string& name, Span span, Region& out) {
-  ir::Type type = kernel.values[value].type;
+  ir::Type type = kernel.TypeOf(value);
   if (type.dtype == dtype) return value;
   type.dtype = dtype;
   Op convert{OpCode::kConvert, {kernel.AddValue(name, type)}, {value}};

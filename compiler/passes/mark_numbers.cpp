@@ -36,7 +36,7 @@ class MarkingNumbers {
       Follow(region[i]);
       if (!DrawsFromWholeBlocks(region[i])) continue;
       const ValueId numbers = region[i].operands[0];
-      const ValueId known = kernel_.AddValueAfter(numbers, "_aligned", kernel_.values[numbers].type);
+      const ValueId known = kernel_.AddValueAfter(numbers, "_aligned", kernel_.TypeOf(numbers));
       Op aligned{OpCode::kAligned, {known}, {numbers}};
       aligned.span = region[i].span;
       region[i].operands[0] = known;
@@ -49,7 +49,7 @@ class MarkingNumbers {
     if (op.code != OpCode::kBinary || static_cast<typed::Op>(op.number) != typed::Op::kRandom || op.operands.size() != 1)
       return false;
     const auto numbers = first_.find(op.operands[0]);
-    return numbers != first_.end() && kernel_.values[numbers->first].type.cols > 1 &&
+    return numbers != first_.end() && kernel_.TypeOf(numbers->first).cols > 1 &&
            facts_.Divisor(facts_.WithoutLets(numbers->second)) % kOfBlock == 0;
   }
 
@@ -57,7 +57,7 @@ class MarkingNumbers {
   void Follow(const Op& op) {
     if (op.code == OpCode::kPositions) {
       const bool is_rows = op.slot == "rows";
-      const ir::Type& type = kernel_.values[op.results[0]].type;
+      const ir::Type& type = kernel_.TypeOf(op.results[0]);
       const bool is_one = type.rows * type.cols == 1;
       // Any of them, by a name that no source has.
       const Scalar number = is_one ? symbolic::Int(0) : symbolic::Name(is_rows ? "@row" : "@vector");
@@ -72,15 +72,15 @@ class MarkingNumbers {
     const auto kind =
         std::map<typed::Op, Kind>{{typed::Op::kAdd, Kind::kAdd}, {typed::Op::kSub, Kind::kSub}, {typed::Op::kMul, Kind::kMul}};
     const auto found = kind.find(static_cast<typed::Op>(op.number));
-    if (found == kind.end() || kernel_.values[op.results[0]].type.dtype != DType::kI64) return std::nullopt;
+    if (found == kind.end() || kernel_.TypeOf(op.results[0]).dtype != DType::kI64) return std::nullopt;
     if (!std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId operand) { return first_.contains(operand); }))
       return std::nullopt;
-    const auto is_row = [&](size_t i) { return kernel_.values[op.operands[i]].type.cols > 1; };
+    const auto is_row = [&](size_t i) { return kernel_.TypeOf(op.operands[i]).cols > 1; };
     // What the runtime knows to follow each other again: numbers of a row with a scalar on their right, or behind one of their
     // column.
     const bool is_shifted =
         op.operands.size() == 1 ? op.slot == "right" && found->second != Kind::kMul : !is_row(0) && found->second == Kind::kAdd;
-    if (kernel_.values[op.results[0]].type.cols > 1 && !is_shifted) return std::nullopt;
+    if (kernel_.TypeOf(op.results[0]).cols > 1 && !is_shifted) return std::nullopt;
     const Scalar first = first_.at(op.operands[0]);
     const Scalar second = op.operands.size() == 2 ? first_.at(op.operands[1]) : op.scalars[0];
     if (second->dtype != DType::kI64) return std::nullopt;

@@ -113,8 +113,6 @@ class Following {
     return view;
   }
 
-  const Type& TypeOf(ValueId value) const { return kernel_.values[static_cast<size_t>(value)].type; }
-
   /// Of the tiles of all blocks of the cluster, if these get what one of them copies: then not of its number, either.
   bool IsOfTile(const Scalar& scalar) const {
     if (scalar->kind == symbolic::Kind::kElement) return false;
@@ -149,7 +147,7 @@ class Following {
     for (const ValueId view : op.results) {
       const auto lines = of_buffers_.find(buffers_.at(view));
       if (lines == of_buffers_.end()) continue;
-      stay_ &= ir::HasShapeOf(TypeOf(view), FindBuffer(kernel_, lines->first));
+      stay_ &= ir::HasShapeOf(kernel_.TypeOf(view), FindBuffer(kernel_, lines->first));
       Reach(view, lines->second);
     }
   }
@@ -194,7 +192,7 @@ class Following {
 
   /// Element by element; but a vector is all of what it meets.
   void Meet(const Op& op, ValueId operand, const Lines& lines) {
-    stay_ &= ExtentOf(TypeOf(operand), lines.axis) == ExtentOf(TypeOf(op.results[0]), lines.axis);
+    stay_ &= ExtentOf(kernel_.TypeOf(operand), lines.axis) == ExtentOf(kernel_.TypeOf(op.results[0]), lines.axis);
     Reach(op.results[0], lines);
   }
 
@@ -210,7 +208,7 @@ class Following {
   void Collect(const Op& op, const Lines& lines) {
     if (lines.axis == kRows) return Reach(op.results[0], lines);
     const Scalar rank = symbolic::Call("cluster::rank", DType::kI32, {});
-    const Scalar begin = symbolic::Mul(rank, symbolic::Int(TypeOf(op.results[0]).cols));
+    const Scalar begin = symbolic::Mul(rank, symbolic::Int(kernel_.TypeOf(op.results[0]).cols));
     Reach(op.results[0], {kColumns, symbolic::Add(lines.first, begin)});
   }
 
@@ -219,7 +217,8 @@ class Following {
     const std::string& buffer = buffers_.at(view);
     const ValueId whole = Widen(view, lines);
     if (IsField(kernel_, FindBuffer(kernel_, buffer))) return FillBuffer(buffer, lines);
-    const bool is_whole = TypeOf(view).rows * TypeOf(view).cols == TypeOf(whole).rows * TypeOf(whole).cols;
+    const bool is_whole =
+        kernel_.TypeOf(view).rows * kernel_.TypeOf(view).cols == kernel_.TypeOf(whole).rows * kernel_.TypeOf(whole).cols;
     stay_ &= is_whole && !read_elsewhere_.contains(buffer);
     Reach(whole, lines);
   }
@@ -233,7 +232,7 @@ class Following {
 
   void Store(const Op& op, ValueId operand, const Lines& lines) {
     const bool is_turned = op.slot == "transposed";
-    const std::optional<size_t> axis = AxisOfTensor(op.axes, TypeOf(operand), lines.axis, is_turned);
+    const std::optional<size_t> axis = AxisOfTensor(op.axes, kernel_.TypeOf(operand), lines.axis, is_turned);
     if (!axis) return void(stay_ = false);
     const AxisRange& range = op.axes[*axis];
     const Scalar& extent = FindTensor(kernel_, op.symbol).extents[*axis];

@@ -60,9 +60,9 @@ class LoadSharing {
   /// Each block loads one of `cluster` parts, by whole panels of columns or else by rows, for all; a part starts where the swizzle
   /// does.
   void Share(Op load, Region& out) {
-    const ir::Type type = kernel_.values[load.operands[0]].type;
+    const ir::Type type = kernel_.TypeOf(load.operands[0]);
     const ir::TensorMap map = FindMap(kernel_, load.symbol);
-    const int64_t panel = map.swizzle == ir::Swizzle::kNone ? type.cols : static_cast<int64_t>(map.swizzle) / Bytes(type.dtype);
+    const int64_t panel = map.swizzle == ir::Swizzle::kNone ? type.cols : layout::PanelBytes(map.swizzle) / Bytes(type.dtype);
     const bool by_cols = type.cols % (panel * kernel_.cluster) == 0;
     const bool by_rows = type.rows % (kSwizzleRows * kernel_.cluster) == 0 && map.box.size() >= 2;
     if (type.cols == 1 || (!by_cols && !by_rows)) return out.push_back(std::move(load));

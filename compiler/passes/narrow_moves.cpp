@@ -48,14 +48,13 @@ class Narrowing {
            std::all_of(move.scalars.begin(), move.scalars.end(), [](const ir::Scalar& at) { return symbolic::IsInt(at, nullptr); });
   }
 
-  const ir::Type& TypeOf(ValueId value) const { return kernel_.values[static_cast<size_t>(value)].type; }
-
   /// The place of the move whose result the operation at `at` narrows, and nothing else uses; `at` if there is none.
   size_t MoveBefore(const Region& region, size_t at) const {
     const Op& convert = region[at];
     if (convert.code != OpCode::kConvert) return at;
     const ValueId moved = convert.operands[0];
-    if (Bytes(TypeOf(convert.results[0]).dtype) >= Bytes(TypeOf(moved).dtype) || CountUses(body_, moved) != 1) return at;
+    if (Bytes(kernel_.TypeOf(convert.results[0]).dtype) >= Bytes(kernel_.TypeOf(moved).dtype) || CountUses(body_, moved) != 1)
+      return at;
     for (size_t i = at; i-- > 0;) {
       const Op& op = region[i];
       if (op.results.empty() || op.results[0] != moved) continue;
@@ -67,8 +66,8 @@ class Narrowing {
   /// The conversion stands where the move stood, which follows it: a variable is moved as it is there.
   void Exchange(Region& region, size_t move_at, size_t convert_at) {
     Op move = region[move_at], convert = region[convert_at];
-    ir::Type type = TypeOf(move.operands[0]);
-    type.dtype = TypeOf(convert.results[0]).dtype;
+    ir::Type type = kernel_.TypeOf(move.operands[0]);
+    type.dtype = kernel_.TypeOf(convert.results[0]).dtype;
     const ValueId narrow = kernel_.AddValueAfter(move.operands[0], "_narrow", type);
     const ValueId result = convert.results[0];
     convert.operands = move.operands;

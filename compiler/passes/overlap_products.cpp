@@ -102,7 +102,7 @@ bool OverlapForm::FindLate(OverlapPlan& plan) const {
   if (!IsMade(left) || CountUses(body_, left) != 1) return false;
   plan.held = maker_.at(left);
   const bool is_copy = body_[plan.held].code == OpCode::kVar && body_[plan.held].operands.size() == 1;
-  if (!is_copy || kernel_.values[left].type.space != ir::Space::kRegister) return false;
+  if (!is_copy || kernel_.TypeOf(left).space != ir::Space::kRegister) return false;
   plan.late = {product};
   for (ValueId view = last->operands[2]; IsMade(view);) {
     const size_t place = maker_.at(view);
@@ -281,7 +281,7 @@ Region Overlap::Carry(const Region& body, const OverlapPlan& plan) {
   if (plan.rounding) {
     carry.push_back(body[*plan.rounding]);
   } else {
-    const ValueId copy = kernel_.AddValueAfter(value, "_copy", kernel_.values[value].type, true);
+    const ValueId copy = kernel_.AddValueAfter(value, "_copy", kernel_.TypeOf(value), true);
     carry.push_back({OpCode::kVar, {copy}, {value}, {}, {}, {}, ir::kOwnRegisters});
     value = copy;
   }

@@ -49,7 +49,7 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
   constexpr int64_t kWidest = 256;  // columns
   int64_t cols = 0;
   ForEachOp(worker.body, [&](const ir::Op& op) {
-    if (op.code == ir::OpCode::kMma) cols = std::max(cols, std::min(kWidest, kernel.values[op.operands[0]].type.cols));
+    if (op.code == ir::OpCode::kMma) cols = std::max(cols, std::min(kWidest, kernel.TypeOf(op.operands[0]).cols));
   });
   return cols == 0 ? 0 : cols / 2 + kForOperands;
 }
@@ -59,15 +59,15 @@ bool IsLong(const ir::Kernel& kernel, const ir::Op& op) {
   const auto function = static_cast<typed::Op>(op.number);
   if (op.code == ir::OpCode::kUnary) return function == typed::Op::kSin || function == typed::Op::kCos;
   const bool divides = op.code == ir::OpCode::kBinary && (function == typed::Op::kDiv || function == typed::Op::kMod);
-  return divides && !IsFloat(kernel.values[op.results[0]].type.dtype);
+  return divides && !IsFloat(kernel.TypeOf(op.results[0]).dtype);
 }
 
 /// Whether a tile is loaded turned whose elements come one by one, each in a register, before they are packed: not those that come
 /// as matrices, packed.
 bool IsLoadedUnpacked(const ir::Kernel& kernel, const ir::Worker& worker, const ir::Op& op) {
-  if (op.code != ir::OpCode::kLoadShared || !kernel.values[op.operands[0]].type.transposed) return false;
+  if (op.code != ir::OpCode::kLoadShared || !kernel.TypeOf(op.operands[0]).transposed) return false;
   const bool has_quads = worker.layout.lanes == 4 && worker.layout.vec == 8;  // as detail::is_quad_layout
-  const int64_t bytes = Bytes(kernel.values[op.results[0]].type.dtype);
+  const int64_t bytes = Bytes(kernel.TypeOf(op.results[0]).dtype);
   return bytes < 4 && !(has_quads && bytes == 2);
 }
 
@@ -79,7 +79,7 @@ bool TakesMoreThanTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kPositions) positions.insert(op.results[0]);
     const auto is_position = [&](ir::ValueId value) { return positions.contains(value); };
-    const bool is_mask = op.code == ir::OpCode::kBinary && kernel.values[op.results[0]].type.dtype == DType::kBool &&
+    const bool is_mask = op.code == ir::OpCode::kBinary && kernel.TypeOf(op.results[0]).dtype == DType::kBool &&
                          std::any_of(op.operands.begin(), op.operands.end(), is_position);
     const bool has_branches = op.code == ir::OpCode::kIf && !op.regions[1].empty();
     takes_more |= op.code == ir::OpCode::kCumsum || op.code == ir::OpCode::kUnroll || has_branches || is_mask ||
@@ -216,7 +216,7 @@ class OneBlock {
     std::set<int64_t> rows, cols;
     ForEachOp(worker.body, [&](const ir::Op& op) {
       for (const ir::ValueId value : op.results) {
-        const ir::Type& type = kernel_.values[value].type;
+        const ir::Type& type = kernel_.TypeOf(value);
         if (type.space != ir::Space::kRegister) continue;
         if (type.rows > 1) rows.insert(type.rows);
         if (type.cols > 1) cols.insert(type.cols);
@@ -248,7 +248,7 @@ class OneBlock {
   }
 
   void ReportInUse(const ir::Worker& worker, const LiveTiles& in_use) {
-    const ir::Type& type = kernel_.values[in_use.in_use[0]].type;
+    const ir::Type& type = kernel_.TypeOf(in_use.in_use[0]);
     const int64_t widest = RegistersOf(type, worker.layout, Columns::kHeld);
     const bool is_one = !Fits(widest);
     DiagnosticBuilder report = diagnostics_.Error(

@@ -21,7 +21,7 @@ struct Sides {
 
 Sides SidesOf(const ir::Kernel& kernel, const Op& op) {
   const ValueId from = op.operands[0], to = op.results[0];
-  return kernel.values[from].type.rows < kernel.values[to].type.rows ? Sides{from, to} : Sides{to, from};
+  return kernel.TypeOf(from).rows < kernel.TypeOf(to).rows ? Sides{from, to} : Sides{to, from};
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ ReshapedLayouts::ReshapedLayouts(const ir::Kernel& kernel, const ir::Worker& wor
     ForEachOp(worker.body, [&](const Op& op) {
       if (!stays(op)) return;
       const Sides sides = SidesOf(kernel, op);
-      visit(op, sides, kernel.values[sides.joined].type, kernel.values[sides.cut].type);
+      visit(op, sides, kernel.TypeOf(sides.joined), kernel.TypeOf(sides.cut));
     });
   };
   each_reshape([&](const Op& op, Sides sides, const ir::Type&, const ir::Type& cut) {
@@ -92,7 +92,7 @@ ReshapedLayouts::ReshapedLayouts(const ir::Kernel& kernel, const ir::Worker& wor
 void ReshapedLayouts::CheckShapes(const ir::Kernel& kernel) {
   for (ValueId value = 0; static_cast<size_t>(value) < groups_.size() && !fault_; ++value) {
     const RegisterLayout* const layout = Find(value);
-    const ir::Type& type = kernel.values[value].type;
+    const ir::Type& type = kernel.TypeOf(value);
     if (layout && !(layout->HoldsRows(type.rows) && layout->HoldsCols(type.cols))) fault_ = kinds_.at(GroupOf(value));
   }
 }

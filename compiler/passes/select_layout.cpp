@@ -29,7 +29,7 @@ std::set<ir::ValueId> TurnedColumns(const ir::Kernel& kernel, const ir::Worker& 
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code != ir::OpCode::kRead && op.code != ir::OpCode::kPositions) return;
     const ir::ValueId value = op.results[0];
-    if (kernel.values[value].type.cols == 1 && turned.contains(value) && !kept.contains(value)) columns.insert(value);
+    if (kernel.TypeOf(value).cols == 1 && turned.contains(value) && !kept.contains(value)) columns.insert(value);
   });
   return columns;
 }
@@ -40,7 +40,7 @@ std::set<ir::ValueId> TurnedForStores(const ir::Kernel& kernel, const ir::Worker
   std::set<ir::ValueId> turned, kept;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kTranspose) {
-      const ir::Type& type = kernel.values[op.results[0]].type;
+      const ir::Type& type = kernel.TypeOf(op.results[0]);
       if ((type.rows == 1 || type.cols == 1) && !columns.contains(op.operands[0])) turned.insert(op.results[0]);
     }
     if (op.code != ir::OpCode::kStore) kept.insert(op.operands.begin(), op.operands.end());
@@ -84,7 +84,7 @@ std::set<ir::ValueId> FewColumnsReduced(const ir::Kernel& kernel, const ir::Work
   bool has_wider = false;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     for (const ir::ValueId value : op.results) {
-      const int64_t cols = kernel.values[value].type.cols;
+      const int64_t cols = kernel.TypeOf(value).cols;
       const bool is_reduced = op.code == ir::OpCode::kReceive && reduced.contains(value) && !kept.contains(value);
       if (is_reduced && cols <= kFew)
         few.insert(value);
@@ -104,7 +104,7 @@ std::set<ir::ValueId> Windows(const ir::Kernel& kernel, const ir::Worker& worker
   std::set<ir::ValueId> windows;
   for (const auto& [whole, all] : parts) {
     for (const ir::Op* part : all) {
-      const int64_t first = part->scalars[0]->int_value, end = first + kernel.values[part->results[0]].type.rows;
+      const int64_t first = part->scalars[0]->int_value, end = first + kernel.TypeOf(part->results[0]).rows;
       const bool overlaps = std::any_of(all.begin(), all.end(), [&](const ir::Op* other) {
         const int64_t start = other->scalars[0]->int_value;
         return start > first && start < end && symbolic::Equal(other->scalars[1], part->scalars[1]);
@@ -133,7 +133,7 @@ ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker,
     const bool is_load = op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive || is_row || has_parts || is_part;
     const auto add = [&](ir::ValueId value, bool in_memory) {
       if (!reshaped.IsOfWorker(value)) return;
-      const ir::Type& type = kernel.values[value].type;
+      const ir::Type& type = kernel.TypeOf(value);
       const bool is_turned = is_transpose && !is_row && type.rows > 1 && type.cols > 1;
       const int64_t parts = has_parts ? op.axes.back().extent : 1;
       shapes.push_back(
@@ -177,14 +177,14 @@ ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& work
     int64_t traffic = 0;  // elements that a warp reads for one term of every sum
     ForEachOp(worker.body, [&](const ir::Op& op) {
       for (const ir::ValueId value : op.results) {
-        const ir::Type& type = kernel.values[value].type;
+        const ir::Type& type = kernel.TypeOf(value);
         if (op.code == ir::OpCode::kReceive || ir::IsPartOrTranspose(op.code)) continue;
         divides &= type.rows == 1 || type.rows % (warp_rows * down) == 0;
         divides &= type.cols == 1 || type.cols % (kFragmentCols * across) == 0;
       }
       if (!ir::IsProduct(op.code)) return;
       const bool has_acc = op.code == ir::OpCode::kAccumulate;
-      const ir::Type& sum = kernel.values[has_acc ? op.operands[0] : op.results[0]].type;
+      const ir::Type& sum = kernel.TypeOf(has_acc ? op.operands[0] : op.results[0]);
       traffic += sum.rows / down + sum.cols / across;
     });
     if (across > 1 && (!divides || traffic >= least)) continue;
@@ -200,7 +200,7 @@ int64_t NarrowestCut(const ir::Kernel& kernel, const ir::Worker& worker) {
   int64_t narrowest = 0;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code != ir::OpCode::kReshape || op.number == ir::kThroughShared) return;
-    const int64_t cols = std::min(kernel.values[op.operands[0]].type.cols, kernel.values[op.results[0]].type.cols);
+    const int64_t cols = std::min(kernel.TypeOf(op.operands[0]).cols, kernel.TypeOf(op.results[0]).cols);
     if (cols > 1 && (narrowest == 0 || cols < narrowest)) narrowest = cols;
   });
   return narrowest;
@@ -238,7 +238,7 @@ std::set<int64_t> RowsOfSums(const ir::Kernel& kernel, const ir::Worker& worker)
   std::set<int64_t> rows;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (ir::IsProduct(op.code))
-      rows.insert(kernel.values[op.code == ir::OpCode::kAccumulate ? op.operands[0] : op.results[0]].type.rows);
+      rows.insert(kernel.TypeOf(op.code == ir::OpCode::kAccumulate ? op.operands[0] : op.results[0]).rows);
   });
   return rows;
 }
@@ -259,7 +259,7 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
     if (op.code == ir::OpCode::kPart) parts.insert(op.results[0]);
     if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose) return;  // may stay in shared memory
     for (ir::ValueId value : op.results) {
-      const ir::Type& type = kernel.values[value].type;
+      const ir::Type& type = kernel.TypeOf(value);
       const bool fits = worker.layout.HoldsRows(type.rows) && worker.layout.HoldsCols(type.cols);
       if (fits || op.code == ir::OpCode::kPart || columns.contains(value)) continue;
       const auto [misfit, is_new] = misfits.try_emplace({type.rows, type.cols}, Misfit{type, &op});
@@ -308,10 +308,6 @@ Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics&
     if (Multiplies(worker.body)) CheckMatrixTiles(kernel, worker, target, diagnostics);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
-}
-
-ir::Swizzle ChooseSwizzle(DType dtype, int64_t rows, int64_t cols) {
-  return static_cast<ir::Swizzle>(layout::ChooseSwizzle(dtype, rows, cols));
 }
 
 }  // namespace tkc::passes

@@ -15,7 +15,4 @@ Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics&
 /// The error for a tile that the fragments of a worker that multiplies do not make up.
 DiagnosticBuilder ReportMatrixShape(const ir::Worker& worker, const ir::Type& type, Span span, Diagnostics& diagnostics);
 
-/// layout::ChooseSwizzle.
-ir::Swizzle ChooseSwizzle(DType dtype, int64_t rows, int64_t cols);
-
 }  // namespace tkc::passes

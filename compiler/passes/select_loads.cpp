@@ -30,7 +30,7 @@ bool IsZero(const ir::Scalar& scalar) {
 
 /// Whether each panel of the tile begins where the engine can put a box.
 static bool HasPlaces(const ir::Buffer& buffer) {
-  const auto panel = static_cast<int64_t>(buffer.swizzle);  // bytes of a row in it
+  const int64_t panel = layout::PanelBytes(buffer.swizzle);
   return panel == 0 || buffer.cols * Bytes(buffer.dtype) <= panel || buffer.rows * panel % kBoxPlace == 0;
 }
 
@@ -60,7 +60,7 @@ struct LoadSelection {
 
   /// What keeps the engine from filling a field. `where` as of CopyEngine::Obstacle.
   std::string LoadObstacle(const Op& read, const ir::Buffer& buffer, std::vector<ir::Scalar>* where) const {
-    const ir::Type& type = kernel.values[read.results[0]].type;
+    const ir::Type& type = kernel.TypeOf(read.results[0]);
     if (!HasShapeOf(type, buffer)) return "it fills a part of a slot";
     return HasPlaces(buffer) ? engine.Obstacle(read, type, where) : "its panels are too short";
   }
@@ -91,7 +91,7 @@ Op LoadSelection::FoldedCopy(const Op& read, const std::string& pipe, const ir::
   copy.slot = read.slot;
   const bool is_zero_outside = read.scalars.empty() || IsZero(read.scalars[0]);
   const bool is_operand = operands.contains(buffer.name), is_turned = read.slot == "transposed";
-  const ir::Type& tile = kernel.values[read.results[0]].type;
+  const ir::Type& tile = kernel.TypeOf(read.results[0]);
   const bool is_staged =
       is_zero_outside && fills_field && is_operand && GoesThroughRegisters(kernel, engine.facts, target, read, tile, is_turned);
   if (!is_staged && !(is_zero_outside && read.slot.empty())) {
@@ -145,7 +145,7 @@ ir::Scalar LoadSelection::WhereWhole(const Op& send) const {
 }
 
 void LoadSelection::FillByBoxes(const Op& read, const Op& copy, ValueId field, Region& out) {
-  const ir::Type type = kernel.values[field].type;
+  const ir::Type type = kernel.TypeOf(field);
   ir::Type box = type;
   box.rows = BoxRows(type.rows);
   const auto is_of_rows = [&](const ir::AxisRange& axis) { return !axis.dropped && axis.extent == type.rows; };
@@ -172,7 +172,7 @@ Region LoadSelection::Fill(Op send, bool is_whole) {
   for (size_t i = 0; i < send.operands.size(); ++i) {
     const Op& read = reads.at(send.operands[i]);
     const ir::Buffer& buffer = FieldFilled(send, i);
-    const ir::Type type = kernel.values[read.results[0]].type;  // values move where some are added
+    const ir::Type type = kernel.TypeOf(read.results[0]);  // values move where some are added
     const bool fills_field = HasShapeOf(type, buffer);
     const std::string obstacle = LoadObstacle(read, buffer, is_whole ? &known : nullptr);
     Op copy = CopyOf(read, pipe.name, buffer, obstacle, fills_field, obstacles);

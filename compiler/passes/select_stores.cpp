@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/derived_names.h"
+#include "compiler/layout/row_layout.h"
 #include "compiler/passes/make_op.h"
-#include "compiler/passes/select_layout.h"
 #include "compiler/passes/select_transfer_impl.h"
 #include "compiler/passes/shared_room.h"
 #include "compiler/passes/walk.h"
@@ -99,7 +99,7 @@ ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& t
   buffer.instances = worker.instances;
   if (!target.folds_copies)
     buffer.count = StagingBuffers(chunks, buffer.TileBytes(), BytesBesideSlots(kernel, target) / buffer.instances);
-  buffer.swizzle = ChooseSwizzle(tensor.dtype, chunk.rows, chunk.cols);
+  buffer.swizzle = layout::ChooseSwizzle(tensor.dtype, chunk.rows, chunk.cols);
   buffer.purpose = purpose;
   const auto is_same = [&](const ir::Buffer& b) {
     return own_stages.count(b.name) != 0 && b.rows == buffer.rows && b.cols == buffer.cols && b.count == buffer.count;
@@ -132,7 +132,7 @@ Op Stores::StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer
 /// For each chunk of columns: convert, stage, store.
 Region Stores::StagedStore(const Op& store) {
   const ValueId value = store.operands[0];
-  const ir::Type type = kernel.values[value].type;
+  const ir::Type type = kernel.TypeOf(value);
   const ir::TensorParam& tensor = FindTensor(kernel, store.symbol);
   const int64_t chunk_cols = ChunkCols(store, type, tensor.dtype);
   Ensure(chunk_cols > 0, "a staged store whose columns no chunk divides", store.span);
@@ -203,7 +203,7 @@ Region Stores::DirectStore(const Op& store) {
 
 bool Stores::IsStaged(const Op& store) const {
   if (!worker.layout.IsFragment() || static_cast<typed::StoreOp>(store.number) != typed::StoreOp::kSet) return false;
-  ir::Type type = kernel.values[store.operands[0]].type;
+  ir::Type type = kernel.TypeOf(store.operands[0]);
   const DType dtype = FindTensor(kernel, store.symbol).dtype;
   const int64_t chunk_cols = ChunkCols(store, type, dtype);
   if (type.rows == 1 || Bytes(dtype) < 2 || !IsFloat(dtype) || chunk_cols == 0) return false;

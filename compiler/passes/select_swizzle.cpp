@@ -30,7 +30,7 @@ class Reads {
   void Worker(const ir::Worker& worker) {
     std::set<ValueId> beside_registers;
     ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code == OpCode::kMultiply && kernel_.values[op.operands[1]].type.space == ir::Space::kRegister)
+      if (op.code == OpCode::kMultiply && kernel_.TypeOf(op.operands[1]).space == ir::Space::kRegister)
         beside_registers.insert(op.operands[2]);
     });
     buffer_of_ = BuffersOfViews(kernel_, worker.body);
@@ -45,7 +45,7 @@ class Reads {
   void Load(const Op& op, bool is_beside_registers) {
     const auto buffer = buffer_of_.find(op.operands[0]);
     if (buffer == buffer_of_.end()) return;
-    const bool is_turned = kernel_.values[op.operands[0]].type.transposed;
+    const bool is_turned = kernel_.TypeOf(op.operands[0]).transposed;
     reads_[buffer->second].push_back({is_turned == (op.code == OpCode::kLoadRight), !is_beside_registers, transposes_});
   }
 
@@ -65,7 +65,7 @@ Result<void> SelectSwizzle(ir::Kernel& kernel, const Target& target, Diagnostics
     const auto found = reads.All().find(buffer.name);
     if (found == reads.All().end()) continue;
     const layout::SharedTile tile{buffer.dtype, buffer.rows, buffer.cols};
-    buffer.swizzle = static_cast<ir::Swizzle>(layout::ChooseFragmentSwizzle(target.bank_rules, tile, found->second));
+    buffer.swizzle = layout::ChooseFragmentSwizzle(target.bank_rules, tile, found->second);
   }
   return {};
 }

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "compiler/layout/conflict.h"
-#include "compiler/passes/select_layout.h"
+#include "compiler/layout/row_layout.h"
 #include "compiler/passes/select_transfer_impl.h"
 #include "compiler/passes/walk.h"
 
@@ -35,7 +35,7 @@ bool LiesAsItIs(const ir::Kernel& kernel, const Target& target, const ir::Pipe& 
       if (op.code == OpCode::kPart) {
         views.insert(op.results[0]);
       } else if (op.code == OpCode::kLoadShared) {
-        const ir::Type& type = kernel.values[op.results[0]].type;
+        const ir::Type& type = kernel.TypeOf(op.results[0]);
         is_read = true;
         lies &= type.cols == slot.cols && layout::Conflicts(worker.layout, {slot.dtype, type.rows, type.cols}, {}).degree <= 1;
       } else {
@@ -57,7 +57,7 @@ void MakePipeBuffers(ir::Kernel& kernel, const Target& target) {
       buffer.cols = field.cols;
       buffer.count = pipe.slots;
       buffer.instances = pipe.rings;
-      if (!LiesAsItIs(kernel, target, pipe, i)) buffer.swizzle = ChooseSwizzle(field.dtype, field.rows, field.cols);
+      if (!LiesAsItIs(kernel, target, pipe, i)) buffer.swizzle = layout::ChooseSwizzle(field.dtype, field.rows, field.cols);
       buffer.purpose = pipe.fields.size() == 1
                            ? "pipe " + pipe.name
                            : fmt::format("pipe {}, field {}", pipe.name, field.name.empty() ? std::to_string(i) : field.name);
@@ -71,7 +71,7 @@ std::set<std::string> ReshapedBuffers(const ir::Kernel& kernel) {
   std::set<std::string> buffers;
   for (const ir::Worker& worker : kernel.workers) {
     ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code != OpCode::kView || HasShapeOf(kernel.values[op.results[0]].type, FindBuffer(kernel, op.symbol))) return;
+      if (op.code != OpCode::kView || HasShapeOf(kernel.TypeOf(op.results[0]), FindBuffer(kernel, op.symbol))) return;
       buffers.insert(op.symbol);
     });
   }
@@ -84,7 +84,7 @@ Result<void> SelectTransfer(ir::Kernel& kernel, const Target& target, Diagnostic
   const std::set<std::string> reshaped = ReshapedBuffers(kernel);
   for (ir::Buffer& buffer : kernel.buffers) {
     const bool is_tile = !buffer.is_scratch && !buffer.is_fragments && !reshaped.contains(buffer.name);
-    if (is_tile) buffer.swizzle = ChooseSwizzle(buffer.dtype, buffer.rows, buffer.cols);
+    if (is_tile) buffer.swizzle = layout::ChooseSwizzle(buffer.dtype, buffer.rows, buffer.cols);
   }
   MakePipeBuffers(kernel, target);
   CopyEngine engine{kernel, target};

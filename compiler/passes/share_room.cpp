@@ -65,7 +65,7 @@ class Lives {
       const std::string& name = buffer->second;
       for (const std::string& other : live) at_once_.insert(std::minmax(name, other));
       const bool fills = i == 0 && FillsShared(op);
-      if (fills && HasShapeOf(kernel_.values[op.operands[i]].type, FindBuffer(kernel_, name)))
+      if (fills && HasShapeOf(kernel_.TypeOf(op.operands[i]), FindBuffer(kernel_, name)))
         live.erase(name);
       else
         live.insert(name);

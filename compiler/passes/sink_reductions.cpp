@@ -85,7 +85,7 @@ class Sinking {
   /// Several threads share a row, each has as many of its columns, and what it keeps of them are a few registers.
   bool IsFolded(const Op& reduce) const {
     const ir::RegisterLayout& layout = worker_.layout;
-    const ir::Type& type = kernel_.values[reduce.operands[0]].type;
+    const ir::Type& type = kernel_.TypeOf(reduce.operands[0]);
     const bool deals_evenly = type.cols % layout.ColsPerBlock() == 0 && type.rows % layout.RowsPerBlock() == 0;
     if (reduce.slot != "rows" || type.dtype != DType::kF32 || layout.IsFragment() || !deals_evenly) return false;
     if (layout.ColsPerBlock() == 1) return false;
@@ -102,7 +102,7 @@ class Sinking {
   /// Adds in front of the loop where what is kept begins, behind it how it becomes the result.
   void Sink(Region& body, const Sinkable& found, Region& front, Region& behind) {
     const Op reduce = body[found.reduce], combine = body[found.combine];
-    const ir::Type folded = Folded(kernel_.values[reduce.operands[0]].type);
+    const ir::Type folded = Folded(kernel_.TypeOf(reduce.operands[0]));
     const std::string name = kernel_.values[found.variable].name + "_part";
 
     const ValueId kept = kernel_.AddValue(name, folded, true);
@@ -129,7 +129,7 @@ class Sinking {
     Region result;
     const ValueId tile = reduce.operands[0];
     const std::string name = kernel_.values[tile].name + "_columns";
-    const int64_t columns = kernel_.values[tile].type.cols;
+    const int64_t columns = kernel_.TypeOf(tile).cols;
     for (int64_t at = 0; at < columns; at += folded.cols) {
       ValueId next = tile;
       if (columns > folded.cols) {

@@ -105,15 +105,15 @@ class Masks {
   /// Positions, with a number added or the distance between two: where elements wrap around, least and most say nothing.
   std::optional<Ends> EndsOf(ValueId value) const {
     const Op* op = MakerOf(value);
-    if (!op || !IsSignedInteger(kernel_.values[value].type.dtype)) return std::nullopt;
+    if (!op || !IsSignedInteger(kernel_.TypeOf(value).dtype)) return std::nullopt;
     switch (op->code) {
-      case OpCode::kPositions: return From(op->scalars[0], kernel_.values[value].type);
+      case OpCode::kPositions: return From(op->scalars[0], kernel_.TypeOf(value));
       case OpCode::kPart: {
         const Op* whole = MakerOf(op->operands[0]);
         if (!whole || whole->code != OpCode::kPositions) return std::nullopt;
-        return From(symbolic::Add(whole->scalars[0], op->scalars[whole->slot == "cols" ? 1 : 0]), kernel_.values[value].type);
+        return From(symbolic::Add(whole->scalars[0], op->scalars[whole->slot == "cols" ? 1 : 0]), kernel_.TypeOf(value));
       }
-      case OpCode::kConvert: return kernel_.values[value].type.dtype == DType::kI64 ? EndsOf(op->operands[0]) : std::nullopt;
+      case OpCode::kConvert: return kernel_.TypeOf(value).dtype == DType::kI64 ? EndsOf(op->operands[0]) : std::nullopt;
       case OpCode::kBinary: return Moved(*op);
       default: return std::nullopt;
     }
@@ -207,8 +207,8 @@ size_t Skipping::Skip(Region& region, size_t place) {
   for (size_t side = 0; side < 2 && !condition; ++side) {
     if (region[place].slot[side] != 't') continue;
     const ValueId value = region[place].operands[tile];
-    const ir::Type& type = kernel_.values[value].type;
-    const bool is_whole = ir::HaveOneShape(type, kernel_.values[result].type);
+    const ir::Type& type = kernel_.TypeOf(value);
+    const bool is_whole = ir::HaveOneShape(type, kernel_.TypeOf(result));
     if (is_whole) condition = masks_.HasOther(mask, side == 0);
     kept = tile++;
   }
@@ -216,7 +216,7 @@ size_t Skipping::Skip(Region& region, size_t place) {
 
   Op select = region[place];
   const Span span = select.span;
-  const ValueId masked = kernel_.AddValueAfter(result, "", kernel_.values[result].type);
+  const ValueId masked = kernel_.AddValueAfter(result, "", kernel_.TypeOf(result));
   kernel_.values[result].is_mutable = true;
   Region edge = TakeMaker(region, place, mask);
   edge.insert(edge.begin(), Explain("A block in which the mask leaves something out.", span));

@@ -195,7 +195,7 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   if (!StartsAtZero(worker, index, *acc)) return Refuse(loop->span, "of a sum that does not start at zero");
   if (Contains(Region(worker.body.begin(), loop), OpCode::kStore))
     return Refuse(worker.span, "of a sum in front of which something is stored");
-  const int64_t cols = kernel_.values[*acc].type.cols;
+  const int64_t cols = kernel_.TypeOf(*acc).cols;
   if (cols % (kColumnUnit * kernel_.split) != 0) {
     return Refuse(loop->span,
                   fmt::format("in {} parts of {} columns, which are no multiples of {},", kernel_.split, cols, kColumnUnit));
@@ -214,7 +214,7 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   out.push_back(*loop);
   ValueId part = Exchange(worker, *acc, loop->span, out);
   if (IsAssigned(tail, *acc)) {
-    const ValueId variable = kernel_.AddValueAfter(*acc, "_part", kernel_.values[part].type, true);
+    const ValueId variable = kernel_.AddValueAfter(*acc, "_part", kernel_.TypeOf(part), true);
     Op declare{OpCode::kVar, {variable}, {part}};
     declare.span = loop->span;
     out.push_back(std::move(declare));
@@ -229,7 +229,7 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
 /// Sends the other blocks of the cluster what this one has of their columns of the sum, and collects its own columns of all. The
 /// latter's value.
 ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Region& out) {
-  const ir::Type type = kernel_.values[acc].type;
+  const ir::Type type = kernel_.TypeOf(acc);
   ir::Buffer buffer;
   buffer.name = kernel_.values[acc].name + "_shares";
   buffer.dtype = DType::kF32;

@@ -20,10 +20,10 @@ using ir::ValueId;
 void Staging::RewriteExchange(Op op, ValueId source, Region& out) {
   const ValueId result = op.results[0];
   const Span span = op.span;
-  ir::Type type = TypeOf(result);
+  ir::Type type = kernel_.TypeOf(result);
   type.space = Space::kShared;
   type.transposed = op.code == OpCode::kTranspose;
-  op.operands = {StoreTo(Exchange(TypeOf(source), false), source, out, span)};
+  op.operands = {StoreTo(Exchange(kernel_.TypeOf(source), false), source, out, span)};
   op.results = {kernel_.AddValueAfter(result, "_staged", type)};
   const ValueId view = op.results[0];
   out.push_back(std::move(op));
@@ -33,7 +33,7 @@ void Staging::RewriteExchange(Op op, ValueId source, Region& out) {
 void Staging::ReduceByParts(const Op& op, Region& out) {
   const ValueId source = Current(op.operands[0]);
   const bool by_columns = op.slot == "rows";
-  ir::Type type = TypeOf(source);
+  ir::Type type = kernel_.TypeOf(source);
   const int64_t parts = by_columns ? type.cols : type.rows;
   (by_columns ? type.cols : type.rows) = 1;
   ValueId sum = ir::kNone;
@@ -44,11 +44,11 @@ void Staging::ReduceByParts(const Op& op, Region& out) {
     part.span = op.span;
     RewritePart(part, out);
     ValueId value = InRegisters(part.results[0], out, op.span);
-    const ir::Type result = TypeOf(op.results[0]);  // values move where some are added
-    if (TypeOf(value).dtype != result.dtype) {
+    const ir::Type result = kernel_.TypeOf(op.results[0]);  // values move where some are added
+    if (kernel_.TypeOf(value).dtype != result.dtype) {
       Op convert{OpCode::kConvert, {kernel_.AddValueAfter(source, "_part", result)}, {value}};
       convert.span = op.span;
-      TypeOf(value = convert.results[0]).space = Space::kRegister;
+      kernel_.TypeOf(value = convert.results[0]).space = Space::kRegister;
       out.push_back(std::move(convert));
     }
     if (sum == ir::kNone) {
@@ -58,14 +58,14 @@ void Staging::ReduceByParts(const Op& op, Region& out) {
     Op add{OpCode::kBinary, {kernel_.AddValueAfter(op.results[0], "", result)}, {sum, value}};
     add.number = op.number;
     add.span = op.span;
-    TypeOf(sum = add.results[0]).space = Space::kRegister;
+    kernel_.TypeOf(sum = add.results[0]).space = Space::kRegister;
     out.push_back(std::move(add));
   }
   replaced_[op.results[0]] = sum;
 }
 
 bool Staging::StaysWithThreads(ValueId whole_tile, ValueId part_tile, const std::vector<ir::Scalar>& place) const {
-  const ir::Type &whole = kernel_.values[whole_tile].type, &part = kernel_.values[part_tile].type;
+  const ir::Type &whole = kernel_.TypeOf(whole_tile), &part = kernel_.TypeOf(part_tile);
   const ir::RegisterLayout &layout = LayoutOf(whole_tile), dealt = layout.ForRows(whole.rows);
   int64_t row = 0, col = 0;
   if (!symbolic::IsInt(place[0], &row) || !symbolic::IsInt(place[1], &col)) return false;
@@ -76,13 +76,13 @@ bool Staging::StaysWithThreads(ValueId whole_tile, ValueId part_tile, const std:
 }
 
 int64_t Staging::Stretches(ValueId tile, bool is_column) const {
-  const ir::Type& type = kernel_.values[tile].type;
+  const ir::Type& type = kernel_.TypeOf(tile);
   const ir::RegisterLayout dealt = LayoutOf(tile).ForRows(type.rows);
   return is_column ? type.rows / dealt.RowsPerBlock() : type.cols / dealt.ColsPerBlock();
 }
 
 const std::string& Staging::Scratch(const Op& op, int64_t lines) {
-  const DType dtype = TypeOf(op.operands[0]).dtype;
+  const DType dtype = kernel_.TypeOf(op.operands[0]).dtype;
   std::string& buffer =
       scratches_[{op.span.file, op.span.begin, op.span.end, static_cast<int>(op.code), static_cast<int>(dtype), lines}];
   if (!buffer.empty() && op.span.file != kNoSpan.file) return buffer;
@@ -100,10 +100,10 @@ void Staging::RewriteReduce(Op op, Region& out) {
     if (is_short && op.code == OpCode::kReduce) return ReduceByParts(op, out);
   }
   op.operands[0] = InRegisters(op.operands[0], out, op.span);
-  TypeOf(op.results[0]).space = Space::kRegister;
+  kernel_.TypeOf(op.results[0]).space = Space::kRegister;
   if (worker_.layout.SpansWarps(op.slot)) {
     const bool is_column = op.slot == "cols", is_scan = op.code == OpCode::kCumsum;
-    const ir::Type& type = TypeOf(op.operands[0]);
+    const ir::Type& type = kernel_.TypeOf(op.operands[0]);
     const int64_t lines = is_column ? type.cols : type.rows;
     op.symbol = Scratch(op, is_scan ? lines * Stretches(tile, is_column) : lines);
   }
@@ -111,7 +111,7 @@ void Staging::RewriteReduce(Op op, Region& out) {
 }
 
 ValueId Staging::StoreTo(const std::string& buffer, ValueId value, Region& out, Span span) {
-  const ValueId view = NewView(buffer, kernel_.values[value].name + "_staged", TypeOf(value), out, span);
+  const ValueId view = NewView(buffer, kernel_.values[value].name + "_staged", kernel_.TypeOf(value), out, span);
   Op store{OpCode::kStoreShared, {}, {view, value}};
   store.span = span;
   out.push_back(std::move(store));
@@ -125,7 +125,7 @@ const std::string& Staging::Exchange(const ir::Type& type, bool is_reshaped) {
 }
 
 ValueId Staging::Load(ValueId view, ValueId result, Region& out, Span span) {
-  ir::Type& type = TypeOf(result);
+  ir::Type& type = kernel_.TypeOf(result);
   type.space = Space::kRegister;
   Op load{OpCode::kLoadShared, {result}, {view}};
   load.span = span;
@@ -135,11 +135,11 @@ ValueId Staging::Load(ValueId view, ValueId result, Region& out, Span span) {
 
 void Staging::RewriteReshape(Op op, Region& out) {
   const ValueId value = op.operands[0] = InRegisters(op.operands[0], out, op.span), result = op.results[0];
-  TypeOf(result).space = Space::kRegister;
+  kernel_.TypeOf(result).space = Space::kRegister;
   if (op.number == ir::kStaysInRegisters) return out.push_back(std::move(op));
-  const std::string& buffer = Exchange(TypeOf(value), true);
+  const std::string& buffer = Exchange(kernel_.TypeOf(value), true);
   StoreTo(buffer, value, out, op.span);
-  Load(NewView(buffer, kernel_.values[result].name + "_staged", TypeOf(result), out, op.span), result, out, op.span);
+  Load(NewView(buffer, kernel_.values[result].name + "_staged", kernel_.TypeOf(result), out, op.span), result, out, op.span);
 }
 
 void Staging::RewriteCat(Op op, Region& out) {
@@ -150,19 +150,19 @@ void Staging::RewriteCat(Op op, Region& out) {
   for (const ValueId part : op.operands) {
     stays &= StaysWithThreads(result, part, place);
     places.push_back(place);
-    place[1] = symbolic::Add(place[1], symbolic::Int(TypeOf(part).cols));
+    place[1] = symbolic::Add(place[1], symbolic::Int(kernel_.TypeOf(part).cols));
   }
   for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
-  TypeOf(result).space = Space::kRegister;
+  kernel_.TypeOf(result).space = Space::kRegister;
   if (stays) return out.push_back(std::move(op));
-  const ValueId view =
-      NewView(Exchange(TypeOf(result), false), kernel_.values[result].name + "_staged", TypeOf(result), out, op.span);
+  const ValueId view = NewView(Exchange(kernel_.TypeOf(result), false), kernel_.values[result].name + "_staged",
+                               kernel_.TypeOf(result), out, op.span);
   for (size_t i = 0; i < op.operands.size(); ++i) StorePart(view, op.operands[i], places[i], out, op.span);
   Load(view, result, out, op.span);
 }
 
 void Staging::StorePart(ValueId view, ValueId value, const std::vector<symbolic::Scalar>& place, Region& out, Span span) {
-  ir::Type type = TypeOf(value);
+  ir::Type type = kernel_.TypeOf(value);
   type.space = Space::kShared;
   Op part{OpCode::kPart, {kernel_.AddValueAfter(view, "_part", type)}, {view}, place};
   Op store{OpCode::kStoreShared, {}, {part.results[0], value}};
@@ -177,10 +177,11 @@ void Staging::RewriteAssignPart(Op op, Region& out) {
   const ValueId variable = op.operands[0], value = op.operands[1];
   if (stays) return out.push_back(std::move(op));
   // The whole, the part over it, and the whole again.
-  const ValueId view = StoreTo(Exchange(TypeOf(variable), false), variable, out, op.span);
+  const ValueId view = StoreTo(Exchange(kernel_.TypeOf(variable), false), variable, out, op.span);
   StorePart(view, value, op.scalars, out, op.span);
-  Op assign{
-      OpCode::kAssign, {}, {variable, Load(view, kernel_.AddValueAfter(variable, "_values", TypeOf(variable)), out, op.span)}};
+  Op assign{OpCode::kAssign,
+            {},
+            {variable, Load(view, kernel_.AddValueAfter(variable, "_values", kernel_.TypeOf(variable)), out, op.span)}};
   assign.span = op.span;
   out.push_back(std::move(assign));
 }

@@ -56,13 +56,13 @@ ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
   value = Current(value);
   if (const auto place = pending_.find(value); place != pending_.end()) {
     out.push_back(place->second);
-    TypeOf(value).space = Space::kRegister;
+    kernel_.TypeOf(value).space = Space::kRegister;
     pending_.erase(place);
     return value;
   }
   if (!IsShared(value)) return value;
   if (const auto loaded = JustLoaded(value, out)) return *loaded;
-  ir::Type type = TypeOf(value);
+  ir::Type type = kernel_.TypeOf(value);
   type.space = Space::kRegister;
   type.transposed = false;
   if (!FitsRows(asked) || !FitsCols(asked))
@@ -75,7 +75,7 @@ ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
 ValueId Staging::InShared(ValueId value, Region& out, Span span) {
   value = Current(value);
   if (IsShared(value)) return value;
-  const ir::Type type = TypeOf(value);
+  const ir::Type type = kernel_.TypeOf(value);
   const std::string& name = kernel_.values[value].name;
   if (const auto place = pending_.find(value); place != pending_.end() && place->second.code == OpCode::kRead) {
     // Straight from global to shared memory: the values are never needed in registers.
@@ -117,7 +117,7 @@ void Staging::PlaceBefore(const Op& op, Region& out) {
 bool Staging::IsTurnedStore(const Op& turn, const Op& store) {
   if (turn.code != OpCode::kTranspose || store.code != OpCode::kStore || !store.slot.empty()) return false;
   if (store.operands[0] != turn.results[0] || CountUses(worker_.body, turn.results[0]) != 1) return false;
-  const ir::Type& type = TypeOf(turn.results[0]);
+  const ir::Type& type = kernel_.TypeOf(turn.results[0]);
   const ValueId source = Current(turn.operands[0]);
   // A long column takes many registers of each thread: what is only turned is loaded as a row.
   if (type.rows == 1 && pending_.contains(source) && CountUses(worker_.body, source) == 1) return false;
@@ -137,7 +137,7 @@ void Staging::RewriteTranspose(const Op& op, Region& out) {
   ValueId source = Current(op.operands[0]);
   if (const auto place = pending_.find(source); place != pending_.end()) {
     // A read or a column of positions turns around for free, on its way into registers.
-    const bool is_vector = TypeOf(source).rows == 1 || TypeOf(source).cols == 1;
+    const bool is_vector = kernel_.TypeOf(source).rows == 1 || kernel_.TypeOf(source).cols == 1;
     if (place->second.code == OpCode::kPositions || is_vector) {
       Op turned = place->second;
       turned.results = {result};
@@ -155,8 +155,8 @@ void Staging::RewriteTranspose(const Op& op, Region& out) {
     replaced_[result] = under->second;
     return;
   }
-  TypeOf(result).space = Space::kShared;
-  TypeOf(result).transposed = true;
+  kernel_.TypeOf(result).space = Space::kShared;
+  kernel_.TypeOf(result).transposed = true;
   transpose_of_[result] = source;
   Op view = op;
   view.operands = {source};
@@ -168,7 +168,7 @@ void Staging::RewritePart(Op op, Region& out) {
   ValueId source = Current(op.operands[0]);
   if (!IsShared(source) && pending_.find(source) == pending_.end()) {
     if (StaysWithThreads(op)) {
-      TypeOf(result).space = Space::kRegister;
+      kernel_.TypeOf(result).space = Space::kRegister;
       op.operands = {source};
       out.push_back(op);
       return;
@@ -176,17 +176,17 @@ void Staging::RewritePart(Op op, Region& out) {
     if (Exchanges(op, source)) return RewriteExchange(std::move(op), source, out);
   }
   source = InShared(source, out, op.span);
-  TypeOf(result).space = Space::kShared;
+  kernel_.TypeOf(result).space = Space::kShared;
   if (const auto under = transpose_of_.find(source); under != transpose_of_.end()) {
     // The part of a transposed view is the transposed part of the view under it.
-    ir::Type type = TypeOf(result);
+    ir::Type type = kernel_.TypeOf(result);
     std::swap(type.rows, type.cols);
     type.transposed = false;
     Op part{OpCode::kPart, {kernel_.AddValueAfter(result, "", type)}, {under->second}, {op.scalars[1], op.scalars[0]}};
     part.span = op.span;
     Op turn{OpCode::kTranspose, {result}, {part.results[0]}};
     turn.span = op.span;
-    TypeOf(result).transposed = true;
+    kernel_.TypeOf(result).transposed = true;
     transpose_of_[result] = part.results[0];
     NotePart(part);
     out.push_back(part);
@@ -218,7 +218,7 @@ void Staging::NotePart(const Op& part) {
   const ValueId source = part.operands[0];
   const auto outer = place_of_.find(source);
   place_of_[part.results[0]] = outer == place_of_.end()
-                                   ? StagedPart{part.scalars[1], TypeOf(source)}
+                                   ? StagedPart{part.scalars[1], kernel_.TypeOf(source)}
                                    : StagedPart{symbolic::Add(outer->second.col, part.scalars[1]), outer->second.whole};
 }
 
@@ -226,7 +226,7 @@ void Staging::RewriteOp(const Op& source, Region& out) {
   Op op = source;
   switch (op.code) {
     case OpCode::kReceive:
-      for (ValueId value : op.results) TypeOf(value).space = Space::kShared;
+      for (ValueId value : op.results) kernel_.TypeOf(value).space = Space::kShared;
       out.push_back(std::move(op));
       return;
     case OpCode::kRead:
@@ -256,7 +256,7 @@ void Staging::RewriteOp(const Op& source, Region& out) {
       return;
     default:
       for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
-      for (ValueId value : op.results) TypeOf(value).space = Space::kRegister;
+      for (ValueId value : op.results) kernel_.TypeOf(value).space = Space::kRegister;
       out.push_back(std::move(op));
   }
 }

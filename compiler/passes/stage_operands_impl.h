@@ -67,8 +67,7 @@ class Staging {
   }
 
  private:
-  ir::Type& TypeOf(ir::ValueId value) { return kernel_.values[value].type; }
-  bool IsShared(ir::ValueId value) { return TypeOf(value).space == ir::Space::kShared; }
+  bool IsShared(ir::ValueId value) { return kernel_.TypeOf(value).space == ir::Space::kShared; }
   ir::ValueId Current(ir::ValueId value) {
     const auto place = replaced_.find(value);
     return place == replaced_.end() ? value : place->second;
@@ -115,8 +114,8 @@ class Staging {
   /// A reduction along an axis too short for the layout, of a tile in shared memory: its columns (rows) are taken one by one.
   void ReduceByParts(const ir::Op& op, ir::Region& out);
   /// Whether the tile's layout holds its shape: that of a worker that multiplies holds whole fragments only.
-  bool FitsRows(ir::ValueId value) { return LayoutOf(value).HoldsRows(TypeOf(value).rows); }
-  bool FitsCols(ir::ValueId value) { return LayoutOf(value).HoldsCols(TypeOf(value).cols); }
+  bool FitsRows(ir::ValueId value) { return LayoutOf(value).HoldsRows(kernel_.TypeOf(value).rows); }
+  bool FitsCols(ir::ValueId value) { return LayoutOf(value).HoldsCols(kernel_.TypeOf(value).cols); }
   const ir::RegisterLayout& LayoutOf(ir::ValueId value) const {
     const ir::RegisterLayout* const reshaped = reshaped_.Find(value);
     return reshaped ? *reshaped : worker_.layout;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Products: where their operands may begin, and the steps of those that warps multiply by themselves.
+#include "compiler/layout/row_layout.h"
 #include "compiler/layout/shared_tile.h"
 #include "compiler/passes/live_tiles.h"
-#include "compiler/passes/select_layout.h"
 #include "compiler/passes/stage_operands_impl.h"
 #include "compiler/passes/turned_tiles.h"
 #include "compiler/symbolic/polynomial.h"
@@ -26,9 +26,8 @@ bool Staging::BeginsWell(ValueId shared) {
   const auto& [col, whole] = found->second;
   const auto is_multiple = [&](int64_t unit) { return symbolic::KnownDivisor(col) % unit == 0; };
   if (by_warps_) return is_multiple(kChunk / Bytes(whole.dtype));
-  const int64_t cols = TypeOf(stored).cols;
-  const layout::SharedTile tile{whole.dtype, whole.rows, whole.cols,
-                                static_cast<int>(ChooseSwizzle(whole.dtype, whole.rows, whole.cols))};
+  const int64_t cols = kernel_.TypeOf(stored).cols;
+  const layout::SharedTile tile{whole.dtype, whole.rows, whole.cols, layout::ChooseSwizzle(whole.dtype, whole.rows, whole.cols)};
   return is_multiple(tile.PanelCols()) || (tile.PanelCols() % cols == 0 && is_multiple(cols));
 }
 
@@ -41,8 +40,8 @@ ValueId Staging::WhereItBeginsWell(ValueId shared, Region& out, Span span) {
 
 void Staging::CheckProduct(const Op& op) {
   const bool has_acc = op.code == OpCode::kAccumulate;
-  const ir::Type& a = TypeOf(op.operands[has_acc]);
-  const ir::Type& b = TypeOf(op.operands[has_acc + 1]);
+  const ir::Type& a = kernel_.TypeOf(op.operands[has_acc]);
+  const ir::Type& b = kernel_.TypeOf(op.operands[has_acc + 1]);
   const auto complain = [&](int64_t found, const char* what, int64_t unit, bool is_shared_out = false) {
     DiagnosticBuilder report = diagnostics_.Error(
         DiagnosticKind::kMatrixShape, op.span,
@@ -70,7 +69,7 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
   if (!by_warps_ && IsShared(a) && !BeginsWell(a)) a = InRegisters(a, out, op.span);
   if (!IsShared(a) && !by_warps_) {
     // A copy that nothing else touches: the matrix unit reads it while the worker goes on.
-    const ValueId operand = kernel_.AddValueAfter(a, "_operand", TypeOf(a), true);
+    const ValueId operand = kernel_.AddValueAfter(a, "_operand", kernel_.TypeOf(a), true);
     Op copy{OpCode::kVar, {operand}, {a}};
     copy.span = op.span;
     out.push_back(copy);
@@ -79,7 +78,7 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
   if (by_warps_) a = IsShared(a) ? WhereItBeginsWell(a, out, op.span) : InRegisters(a, out, op.span);
   const ValueId b = WhereItBeginsWell(InShared(op.operands[has_acc + 1], out, op.span), out, op.span);
   if (!has_acc) {
-    TypeOf(acc).space = Space::kRegister;
+    kernel_.TypeOf(acc).space = Space::kRegister;
     kernel_.values[acc].is_mutable = true;
     Op declare{OpCode::kVar, {acc}};
     declare.span = op.span;
@@ -97,7 +96,7 @@ ValueId Staging::NarrowOf(const Op& product, ValueId left, Region& out) {
   const auto conversion = std::find_if(out.begin(), out.end(), converts);
   if (conversion == out.end() || !Uses(product, left) || CountUses(worker_.body, left) != 1) return left;
   const ValueId narrow = conversion->operands[0];
-  const ir::Type &from = TypeOf(narrow), &to = TypeOf(left);
+  const ir::Type &from = kernel_.TypeOf(narrow), &to = kernel_.TypeOf(left);
   const bool is_kept = from.space == Space::kRegister && !kernel_.values[narrow].is_mutable;
   if (!is_kept || Bytes(from.dtype) >= Bytes(to.dtype) || to.cols == unit_.StepOf(to.cols)) return left;
   out.erase(conversion);
@@ -105,12 +104,12 @@ ValueId Staging::NarrowOf(const Op& product, ValueId left, Region& out) {
 }
 
 ValueId Staging::Fragment(ValueId operand, bool is_left, int64_t step, Region& out, Span span) {
-  ir::Type type = TypeOf(operand);
+  ir::Type type = kernel_.TypeOf(operand);
   const int64_t depth = unit_.StepOf(is_left ? type.cols : type.rows);
   const symbolic::Scalar zero = symbolic::Int(0), first = symbolic::Int(step * depth);
   const std::string number = fmt::format("_{}", step);
   (is_left ? type.cols : type.rows) = depth;
-  const bool is_whole = type == TypeOf(operand);
+  const bool is_whole = type == kernel_.TypeOf(operand);
   ValueId part = operand;
   if (!is_whole) {
     // `rounded_1` would be taken for another tile that was rounded.
@@ -146,7 +145,7 @@ ValueId Staging::Fragment(ValueId operand, bool is_left, int64_t step, Region& o
 }
 
 ValueId Staging::Converted(ValueId tile, DType dtype, Region& out, Span span) {
-  ir::Type type = TypeOf(tile);
+  ir::Type type = kernel_.TypeOf(tile);
   if (type.dtype == dtype) return tile;
   type.dtype = dtype;
   Op convert{OpCode::kConvert, {kernel_.AddValueAfter(tile, "_wide", type)}, {tile}};
@@ -158,11 +157,12 @@ ValueId Staging::Converted(ValueId tile, DType dtype, Region& out, Span span) {
 
 void Staging::ProductSteps(const Op& op, ValueId acc, ValueId a, ValueId b, Region& out) {
   const bool has_acc = op.code == OpCode::kAccumulate;
-  const int64_t steps = TypeOf(a).cols / unit_.StepOf(TypeOf(a).cols);
-  const DType dtype = TypeOf(b).dtype;
+  const int64_t steps = kernel_.TypeOf(a).cols / unit_.StepOf(kernel_.TypeOf(a).cols);
+  const DType dtype = kernel_.TypeOf(b).dtype;
   const auto left_of = [&](int64_t step) { return Converted(Fragment(a, true, step, out, op.span), dtype, out, op.span); };
   ValueId left = left_of(0), right = Fragment(b, false, 0, out, op.span);
-  const bool goes_ahead = RegistersOfTwoSteps(TypeOf(acc), TypeOf(left), TypeOf(right), worker_.layout) <= registers_;
+  const bool goes_ahead =
+      RegistersOfTwoSteps(kernel_.TypeOf(acc), kernel_.TypeOf(left), kernel_.TypeOf(right), worker_.layout) <= registers_;
   for (int64_t step = 0; step < steps; ++step) {
     Op multiply{OpCode::kMultiply, {}, {acc, left, right}};
     multiply.number = has_acc ? op.number : step == 0 ? ir::kSets : ir::kAdds;

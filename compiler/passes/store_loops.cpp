@@ -20,7 +20,7 @@ using ir::ValueId;
 
 /// Whether the loop takes this part of a tile, and with it all of the tile.
 bool TakesEach(const ir::Kernel& kernel, const Op& loop, const Op& part) {
-  const ir::Type &whole = kernel.values[part.operands[0]].type, &taken = kernel.values[part.results[0]].type;
+  const ir::Type &whole = kernel.TypeOf(part.operands[0]), &taken = kernel.TypeOf(part.results[0]);
   const ir::Scalar first = symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(taken.cols));
   return taken.rows == whole.rows && loop.number * taken.cols == whole.cols && symbolic::IsInt(part.scalars[0]) &&
          symbolic::Equal(part.scalars[1], first);
@@ -93,7 +93,7 @@ int64_t ColumnsStored(const ir::Kernel& kernel, const Op& loop) {
   for (const Op& op : loop.regions[0]) {
     if (IsOfStore(op)) continue;
     if (op.code != OpCode::kPart || !TakesEach(kernel, loop, op)) return 0;
-    columns = kernel.values[op.operands[0]].type.cols;
+    columns = kernel.TypeOf(op.operands[0]).cols;
   }
   return columns;
 }

@@ -64,7 +64,7 @@ int64_t StoreParts::Kept(const Region& region, size_t first, size_t end) const {
   }
   const std::map<ValueId, const Op*> widening = FindWidening(kernel_, worker_);
   const Counting once_converted_anew{[&](ValueId tile) { return widening.contains(tile) ? widening.at(tile)->operands[0] : tile; },
-                                     [&](ValueId tile) { return RegistersOf(kernel_.values[tile].type, worker_.layout); }};
+                                     [&](ValueId tile) { return RegistersOf(kernel_.TypeOf(tile), worker_.layout); }};
   int64_t most = 0;
   for (const auto& [op, kept] : RegistersBehind(kernel_, worker_, Loads::kInPlace, once_converted_anew)) {
     if (loads.contains(op)) most = std::max(most, kept);
@@ -105,7 +105,7 @@ void StoreParts::Narrow(const Operations& operations, int64_t extent) {
   for (const Region* ops : {&operations.loads, &operations.others}) {
     for (const Op& op : *ops) {
       for (const ValueId result : op.results) {
-        ir::Type& type = kernel_.values[result].type;
+        ir::Type& type = kernel_.TypeOf(result);
         (by_rows_ ? type.rows : type.cols) = extent;
       }
     }
@@ -145,7 +145,7 @@ ValueId StoreParts::PartOf(ValueId tile, int64_t columns) {
   const auto place = parts_.find(tile);
   const ValueId part = place != parts_.end() ? place->second : kernel_.AddValueAfter(tile, "_columns", whole.type);
   parts_[tile] = part;
-  kernel_.values[part].type.cols = columns;
+  kernel_.TypeOf(part).cols = columns;
   return part;
 }
 

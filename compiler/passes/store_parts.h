@@ -48,7 +48,7 @@ class StoreParts {
 
   /// How many columns (rows) a tile has.
   int64_t ExtentOf(ir::ValueId value) const {
-    const ir::Type& type = kernel_.values[value].type;
+    const ir::Type& type = kernel_.TypeOf(value);
     return by_rows_ ? type.rows : type.cols;
   }
 

@@ -131,7 +131,7 @@ class CopyRoleSync {
 
   /// What the engine counts: whole boxes, each as wide as a panel of the tile.
   int64_t BoxBytes(const Op& load) const {
-    const ir::Type& type = kernel_.values[load.operands[0]].type;
+    const ir::Type& type = kernel_.TypeOf(load.operands[0]);
     const ir::TensorMap* map = ir::FindNamed(kernel_.maps, load.symbol);
     return map ? ir::EngineBytes(*map, type) : type.rows * type.cols * Bytes(type.dtype);
   }

@@ -38,7 +38,7 @@ void ComputeRoleSync::WaitFor(const Op& op, Region& out) {
 void ComputeRoleSync::Product(Op op, Region& out) {
   Group group{op.operands[0], ir::kNone, {}, {}, {}};
   const ValueId left = op.operands[1];
-  if (kernel_.values[left].type.space == ir::Space::kRegister) group.left = left;
+  if (kernel_.TypeOf(left).space == ir::Space::kRegister) group.left = left;
   for (size_t i = 1; i <= 2; ++i) {
     if (const std::string* buffer = staging_.BufferOf(op.operands[i])) group.buffers.insert(*buffer);
     const auto slot = slot_of_.find(op.operands[i]);

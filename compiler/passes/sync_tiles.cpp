@@ -124,7 +124,7 @@ void HandOnTiles(ir::Kernel& kernel) {
   int64_t takers = 0;
   for (size_t i = 0; i < kernel.workers.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];
-    takers += worker.kind == RoleKind::kCompute ? ir::kWarpsOfInstance * worker.instances : 1;
+    takers += worker.Warps();
     const auto loop =
         std::find_if(worker.body.begin(), worker.body.end(), [](const Op& op) { return op.code == OpCode::kForTiles; });
     if (loop == worker.body.end()) continue;

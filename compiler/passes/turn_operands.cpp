@@ -54,7 +54,7 @@ void SurveyUses(const ir::Worker& worker, const std::set<ValueId>& in_slots, Fie
 void Survey(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target, Fields& fields) {
   const IndexFacts facts(kernel);
   const auto can_turn = [&](const Op& read) {
-    ir::Type tile = kernel.values[read.results[0]].type;
+    ir::Type tile = kernel.TypeOf(read.results[0]);
     std::swap(tile.rows, tile.cols);
     return read.slot.empty() && read.scalars.empty() && GoesThroughRegisters(kernel, facts, target, read, tile, true);
   };
@@ -122,7 +122,7 @@ Region WithoutTurns(ir::Kernel& kernel, const Region& region, std::set<ValueId>&
     for (Region& inner : out.back().regions) inner = WithoutTurns(kernel, inner, lying, instead);
     if (!shows) continue;
     std::swap(out.back().scalars[0], out.back().scalars[1]);
-    ir::Type& type = kernel.values[source.results[0]].type;
+    ir::Type& type = kernel.TypeOf(source.results[0]);
     std::swap(type.rows, type.cols);
     lying.insert(source.results[0]);
   }
@@ -149,7 +149,7 @@ Result<void> TurnOperands(ir::Kernel& kernel, const Target& target, Diagnostics&
     }
   }
   for (const ValueId value : lefts) {
-    std::swap(kernel.values[value].type.rows, kernel.values[value].type.cols);
+    std::swap(kernel.TypeOf(value).rows, kernel.TypeOf(value).cols);
     kernel.values[value].name += "_turned";
   }
   for (ir::Worker& worker : kernel.workers) {
@@ -162,7 +162,7 @@ Result<void> TurnOperands(ir::Kernel& kernel, const Target& target, Diagnostics&
       }
       if (op.code != OpCode::kRead || sent.count(op.results[0]) == 0) return;
       op.slot = "transposed";
-      ir::Type& type = kernel.values[op.results[0]].type;
+      ir::Type& type = kernel.TypeOf(op.results[0]);
       std::swap(type.rows, type.cols);
     });
   }

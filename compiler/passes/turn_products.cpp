@@ -26,14 +26,14 @@ class Turning {
     Region turned = Turned(worker.body);  // the tiles are those of the body as it was
     worker.body = std::move(turned);
     worker.turned = true;
-    for (const ValueId value : results_) std::swap(kernel_.values[value].type.rows, kernel_.values[value].type.cols);
+    for (const ValueId value : results_) std::swap(kernel_.TypeOf(value).rows, kernel_.TypeOf(value).cols);
   }
 
  private:
   /// What lies in memory, turned around.
   ValueId Other(ValueId view, Region& out, Span span) {
     if (const ValueId from = tiles_.TurnedFrom(view); from != ir::kNone) return from;
-    ir::Type type = kernel_.values[view].type;
+    ir::Type type = kernel_.TypeOf(view);
     std::swap(type.rows, type.cols);
     Op turn{OpCode::kTranspose, {kernel_.AddValueAfter(view, "_turned", type)}, {view}};
     turn.span = span;

@@ -52,7 +52,8 @@ TurnedTiles::TurnedTiles(const ir::Kernel& kernel, const ir::Worker& worker) : k
   ForEachOp(worker.body, [&](const Op& op) { note(op, Join(op)); });
   // A vector can be turned where it is read, or by way of shared memory: it is only where it is needed both ways.
   ForEachOp(worker.body, [&](const Op& op) {
-    const bool turns_vector = IsTurnOfRegisters(op) && IsVector(TypeOf(op.results[0])) && !IsPoint(TypeOf(op.results[0]));
+    const bool turns_vector =
+        IsTurnOfRegisters(op) && IsVector(kernel_.TypeOf(op.results[0])) && !IsPoint(kernel_.TypeOf(op.results[0]));
     if (turns_vector && IsComplete(op)) ways_.Join(op.operands[0], op.results[0], true);
   });
   ForEachOp(worker.body, [&](const Op& op) { note(op, CanTurn(op)); });
@@ -72,7 +73,7 @@ TurnedTiles::Shapes TurnedTiles::ShapesOfProducts() const {
   Shapes shapes;
   ForEachOp(worker_.body, [&](const Op& op) {
     if (!ir::IsProduct(op.code)) return;
-    const ir::Type& sum = TypeOf(op.code == OpCode::kAccumulate ? op.operands[0] : op.results[0]);
+    const ir::Type& sum = kernel_.TypeOf(op.code == OpCode::kAccumulate ? op.operands[0] : op.results[0]);
     shapes.fit &= sum.cols % kMatrixRows == 0 && sum.rows % kMatrixCols == 0 && sum.rows <= kMatrixMostCols;
     shapes.gain |= sum.rows > sum.cols;
     shapes.need_turn |= sum.rows % kMatrixRows != 0;
@@ -103,7 +104,7 @@ bool TurnedTiles::IsAsHeld(const Op& op) const {
 bool TurnedTiles::Join(const Op& op) {
   if (ir::IsProduct(op.code))
     return ways_.Join(WaysOfTiles::kTurned, op.code == OpCode::kAccumulate ? op.operands[0] : op.results[0], false);
-  if (IsTurnOfRegisters(op)) return IsVector(TypeOf(op.results[0])) || ways_.Join(op.operands[0], op.results[0], true);
+  if (IsTurnOfRegisters(op)) return IsVector(kernel_.TypeOf(op.results[0])) || ways_.Join(op.operands[0], op.results[0], true);
   return op.code == OpCode::kReceive || ir::IsPartOrTranspose(op.code) || JoinAll(op);
 }
 
@@ -111,7 +112,7 @@ bool TurnedTiles::Join(const Op& op) {
 std::vector<ValueId> TurnedTiles::TilesHeld(const Op& op) const {
   std::vector<ValueId> tiles = op.operands;
   tiles.insert(tiles.end(), op.results.begin(), op.results.end());
-  std::erase_if(tiles, [&](ValueId value) { return IsInMemory(value) || IsPoint(TypeOf(value)); });
+  std::erase_if(tiles, [&](ValueId value) { return IsInMemory(value) || IsPoint(kernel_.TypeOf(value)); });
   return tiles;
 }
 
@@ -136,7 +137,7 @@ bool TurnedTiles::CanTurn(const Op& op) const {
     case OpCode::kAssign: return true;
     case OpCode::kPart: return IsInMemory(op.operands[0]);
     case OpCode::kTranspose: return !IsAsHeld(op) || IsComplete(op);
-    case OpCode::kRead: return IsVector(TypeOf(op.results[0])) || !op.axes.back().dropped;
+    case OpCode::kRead: return IsVector(kernel_.TypeOf(op.results[0])) || !op.axes.back().dropped;
     case OpCode::kMatmul:
     case OpCode::kAccumulate: return CanMultiplyTurned(op);
     case OpCode::kStore: return !IsHeldTurned(op) || CanStoreTurned(op);
@@ -172,7 +173,7 @@ bool TurnedTiles::CanStoreTurned(const Op& store) const {
 bool TurnedTiles::CanMultiplyTurned(const Op& product) const {
   const ValueId left = product.operands.end()[-2], right = product.operands.back();
   if (!IsInMemory(left) || !IsInMemory(right)) return false;
-  const bool is_either_way = Bytes(TypeOf(left).dtype) == 2 && Bytes(TypeOf(right).dtype) == 2;
+  const bool is_either_way = Bytes(kernel_.TypeOf(left).dtype) == 2 && Bytes(kernel_.TypeOf(right).dtype) == 2;
   return is_either_way || (TurnedFrom(left) == ir::kNone && TurnedFrom(right) != ir::kNone);
 }
 

@@ -58,7 +58,6 @@ class TurnedTiles {
     bool need_turn = false;  // of one, rows that it does not take as they are
   };
   Shapes ShapesOfProducts() const;
-  const ir::Type& TypeOf(ir::ValueId value) const { return kernel_.values[value].type; }
   bool IsTurnOfRegisters(const ir::Op& op) const;
   std::vector<ir::ValueId> TilesHeld(const ir::Op& op) const;
   bool Join(const ir::Op& op);

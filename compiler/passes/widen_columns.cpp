@@ -65,7 +65,7 @@ class Extents {
   }
   void Pin(size_t extent) { pinned_[Find(extent)] = true; }
   int64_t Size(ValueId value, int axis) const {
-    const ir::Type& type = kernel_.values[static_cast<size_t>(value)].type;
+    const ir::Type& type = kernel_.TypeOf(value);
     return axis == 0 ? type.rows : type.cols;
   }
 
@@ -153,7 +153,7 @@ class Widening {
     for (ir::Worker& worker : kernel_.workers) worker.body = Rewritten(worker.body);
     for (size_t i = 0; i < known_values_; ++i) {
       const auto value = static_cast<ValueId>(i);
-      ir::Type& type = kernel_.values[i].type;
+      ir::Type& type = kernel_.TypeOf(i);
       if (extents_.IsWidened(Extents::Of(value, 0))) type.rows = Wide(type.rows);
       if (extents_.IsWidened(Extents::Of(value, 1))) type.cols = Wide(type.cols);
     }
@@ -174,7 +174,7 @@ class Widening {
     if (!Multiplies(worker.body) || worker.kind != ir::RoleKind::kCompute) return false;
     ForEachOp(worker.body, [&](const Op& op) {
       for (const ValueId value : op.results) {
-        const int64_t columns = kernel_.values[static_cast<size_t>(value)].type.cols;
+        const int64_t columns = kernel_.TypeOf(value).cols;
         if (columns % unit_ == 0 || columns % kLanguageUnit != 0) continue;
         extents_.Want(value, 1);
         any = true;
@@ -215,7 +215,7 @@ class Widening {
     const int axis = reduce.slot == "rows" ? 1 : 0;
     const ValueId tile = reduce.operands[0];
     if (!extents_.IsWidened(Extents::Of(tile, axis))) return;
-    const ir::Type type = kernel_.values[static_cast<size_t>(tile)].type;  // not widened yet
+    const ir::Type type = kernel_.TypeOf(tile);  // not widened yet
     const int64_t extent = axis == 1 ? type.cols : type.rows;
     ir::Type line = type;
     line.rows = axis == 1 ? 1 : Wide(extent);

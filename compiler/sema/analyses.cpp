@@ -22,7 +22,7 @@ bool IsRagged(const typed::Kernel& kernel, const typed::Section& section) {
 
 }  // namespace
 
-std::set<Place> Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics) {
+std::set<SourcePlace> Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics) {
   for (typed::Section& section : kernel.sections) {
     Steps steps;
     CheckPipes(kernel, section, diagnostics, steps);

@@ -14,8 +14,8 @@
 namespace tkc::sema {
 
 /// Where a statement begins: its file and the position in it.
-using Place = std::pair<uint32_t, uint32_t>;
-inline Place PlaceOf(Span span) { return {span.file, span.begin}; }
+using SourcePlace = std::pair<uint32_t, uint32_t>;
+inline SourcePlace SourcePlaceOf(Span span) { return {span.file, span.begin}; }
 
 /// What the master nest knows about time.
 struct Steps {
@@ -27,11 +27,11 @@ struct Steps {
   /// Of each receive the sends that may have filled its slot, but where the pipe is lagging.
   std::map<const typed::Stmt*, std::set<const typed::Stmt*>> senders;
   /// Loops over known numbers at which somebody stood when nobody could go on: written out, they may be what others do.
-  std::set<Place> stuck;
+  std::set<SourcePlace> stuck;
 };
 
 /// All of the below. Which loops over known numbers to write out where the traffic does not fit.
-std::set<Place> Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics);
+std::set<SourcePlace> Analyse(typed::Kernel& kernel, bool deterministic, Diagnostics& diagnostics);
 
 /// Producers and consumers of each pipe; parts that cover a slot; the master nest.
 void CheckPipes(const typed::Kernel& kernel, typed::Section& section, Diagnostics& diagnostics, Steps& steps);

@@ -153,13 +153,13 @@ bool HasTrafficMismatch(const Diagnostics& diagnostics) {
 }
 
 void Checker::Try(Attempt& attempt) const {
-  std::set<Place> written_out;
+  std::set<SourcePlace> written_out;
   Diagnostics of_source;  // as it is written
   while (true) {
     Diagnostics diagnostics;
     Elaborator elaborator(context_, attempt.variant, written_out, diagnostics);
     attempt.kernel = elaborator.Run();
-    std::set<Place> stuck;
+    std::set<SourcePlace> stuck;
     if (!diagnostics.HasErrors()) stuck = Analyse(attempt.kernel, attempt.variant.kernel->deterministic, diagnostics);
     const bool is_in_step = !HasTrafficMismatch(diagnostics);
     if (written_out.empty()) of_source = diagnostics;
@@ -229,9 +229,7 @@ std::string ValuesOf(const ast::ScheduleDecl& schedule, const CheckOptions& opti
 }
 
 void Checker::CopyDiagnostic(const Diagnostic& diagnostic, const Variant* only) {
-  DiagnosticBuilder report = diagnostics_.Report(diagnostic.kind, diagnostic.span, diagnostic.headline);
-  for (const DiagnosticLabel& label : diagnostic.labels) report.Label(label.span, label.text);
-  for (const DiagnosticNote& note : diagnostic.notes) report.Note(note.span, note.text);
+  DiagnosticBuilder report = diagnostics_.Add(diagnostic);
   if (only != nullptr && only->schedule != nullptr)
     report.Note(only->schedule->name.span,
                 fmt::format("in schedule set `{}`{}{}", only->schedule->name.text,
@@ -239,7 +237,6 @@ void Checker::CopyDiagnostic(const Diagnostic& diagnostic, const Variant* only) 
                             ValuesOf(*only->schedule, options_)));
   if (only != nullptr && only->schedule == nullptr && HasSets(*only->kernel)) report.Note(std::string(kInDefaults));
   if (only != nullptr && only->instance != nullptr) report.Note(only->instance->span, "in this instance");
-  for (const DiagnosticHelp& help : diagnostic.helps) report.Help(help.text, help.edits);
 }
 
 /// What every variant says is said once; what only some say names the first of them.

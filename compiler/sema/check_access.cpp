@@ -239,7 +239,7 @@ bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, 
 
 Value Elaborator::EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor) {
   const typed::Param& param = kernel_.params[tensor];
-  if (param.mode == typed::TensorMode::kOut) read_.emplace(tensor, expr.span);  // CheckHandedOn
+  if (param.mode == typed::TensorMode::kOut) handed_on_.Read(tensor, expr.span);
   Access access;
   if (!ResolveAxes(expr, tensor, false, access)) return Error();
   if (std::any_of(access.axes.begin(), access.axes.end(), IsChosen)) return EvalGather(expr, std::move(access));

@@ -53,7 +53,7 @@ std::optional<Type> Elaborator::Broadcast(const Value& a, const Value& b, std::s
   const Value* column = nullptr;
   if (x.cols == 1 && fits(1, y.rows) && fits(x.rows, y.cols)) column = &a;
   if (y.cols == 1 && fits(x.rows, 1) && fits(y.rows, x.cols)) column = &b;
-  const auto kind = column != nullptr ? DiagnosticKind::kColumnAsRow : DiagnosticKind::kShapeMismatch;
+  const ErrorKind kind = column != nullptr ? ErrorKind(DiagnosticKind::kColumnAsRow) : ErrorKind(DiagnosticKind::kShapeMismatch);
   DiagnosticBuilder report =
       diagnostics_.Error(kind, span, fmt::format("`{}` of shapes [{}, {}] and [{}, {}]", spelling, x.rows, x.cols, y.rows, y.cols));
   report.Label(a.span, fmt::format("`{}`", TypeText(x))).Label(b.span, fmt::format("`{}`", TypeText(y)));
@@ -161,7 +161,7 @@ ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_vie
   if (from.is_tile && (from.rows != type.rows || from.cols != type.cols)) {
     const bool turned = from.rows == type.cols && from.cols == type.rows;
     DiagnosticBuilder report = diagnostics_.Error(
-        turned && from.cols == 1 ? DiagnosticKind::kColumnAsRow : DiagnosticKind::kShapeMismatch, value.span,
+        turned && from.cols == 1 ? ErrorKind(DiagnosticKind::kColumnAsRow) : ErrorKind(DiagnosticKind::kShapeMismatch), value.span,
         fmt::format("{} has shape [{}, {}], the value [{}, {}]", what, type.rows, type.cols, from.rows, from.cols));
     report.Label(value.span, fmt::format("`{}`", TypeText(from)));
     if (what_span.file != kNoFile && !(what_span == value.span)) report.Label(what_span, fmt::format("`{}`", TypeText(type)));

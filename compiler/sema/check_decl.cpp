@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The head of a kernel: compile-time parameters, tensors, dimensions, requirements.
+// The head of a kernel: compile-time parameters, tensors, dimensions, requirements, `work` tensors.
 #include <fmt/format.h>
 
 #include <utility>
@@ -31,9 +31,9 @@ typed::Kernel Elaborator::Run() {
   ElaborateChoice();
   for (const ast::GridSection& grid : source.grids) {
     ElaborateSection(grid);
-    CheckHandedOn();
+    handed_on_.EndSection(kernel_, diagnostics_);
   }
-  WarnOfUnstored();
+  if (!diagnostics_.HasErrors()) handed_on_.WarnOfUnwritten(kernel_, diagnostics_);
   FitSchedules();
   kernel_scope_.Close();
   return std::move(kernel_);
@@ -294,6 +294,52 @@ void Elaborator::CheckRequires() {
     }
   }
   // `require native` holds: every element type that can be multiplied is native on every target that is implemented.
+}
+
+/// False if it is no number known at compile time; that has been reported.
+bool Elaborator::SetPreset(const ast::Expr& preset, typed::Param& param) {
+  ExprPtr number = Coerce(Eval(preset), Type::Scalar(param.dtype), true, fmt::format("the preset of `{}`", param.name), kNoSpan);
+  if (!number) return false;
+  // A literal that becomes an unsigned integer is still one.
+  const bool is_converted = number->kind == ExprKind::kConvert && !IsFloat(param.dtype) && number->args[0]->kind == ExprKind::kInt;
+  if (is_converted) number = std::move(number->args[0]);
+  if (number->kind != ExprKind::kInt && number->kind != ExprKind::kFloat && number->kind != ExprKind::kBool) {
+    diagnostics_.Error(DiagnosticKind::kNotConstant, preset.span, "a preset is a number known at compile time");
+    return false;
+  }
+  param.has_preset = true;
+  if (number->kind == ExprKind::kFloat)
+    param.preset = number->float_value;
+  else if (IsFloat(param.dtype))
+    param.preset = static_cast<double>(number->int_value);
+  else
+    param.integer_preset = number->int_value;
+  return true;
+}
+
+void Elaborator::DeclareWork(const ast::WorkDecl& work) {
+  typed::Param param;
+  param.name = work.name.text;
+  param.kind = typed::ParamKind::kWork;
+  param.span = work.span;
+  param.mode = typed::TensorMode::kOut;
+  param.dtype = ElementType(*work.type).value_or(DType::kF32);
+  CheckRank(work.name, *work.type);
+  for (const ast::ExprPtr& extent : work.type->dims) {
+    if (const auto* name = ast::DynCast<ast::NameExpr>(*extent); name != nullptr && name->name == "blocks") {
+      GateFeature(extent->span, "the number of blocks as an extent");
+      param.extents.push_back(MakeInt(1, extent->span));
+      continue;
+    }
+    ExprPtr value = Extent(*extent);
+    param.extents.push_back(value ? std::move(value) : MakeInt(1, extent->span));
+  }
+  if (work.preset) SetPreset(*work.preset, param);
+  Symbol symbol;
+  symbol.kind = SymbolKind::kTensor;
+  symbol.id = static_cast<int>(kernel_.params.size());
+  kernel_.params.push_back(std::move(param));
+  DeclareFixed(work.name, std::move(symbol), "work tensor");
 }
 
 }  // namespace tkc::sema

@@ -10,6 +10,7 @@
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
+#include "compiler/support/scoped.h"
 
 namespace tkc::sema {
 
@@ -128,11 +129,9 @@ Value Elaborator::EvalIf(const ast::IfExpr& expr) {
     return Error();
   }
   if (const auto known = NumberOf(*condition.expr)) return EvalBranch(*known != 0 ? expr.then_branch : expr.else_branch);
-  const char* outer = no_receive_;
-  no_receive_ = "in a branch of an `if` expression";
+  const Scoped<const char*> in_branch(no_receive_, "in a branch of an `if` expression");
   Value a = EvalBranch(expr.then_branch);
   Value b = EvalBranch(expr.else_branch);
-  no_receive_ = outer;
   if (a.IsError() || b.IsError()) return Error();
   return Select(std::move(condition), std::move(a), std::move(b), "the branches of `if`", expr.span);
 }

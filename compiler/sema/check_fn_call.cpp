@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/support/scoped.h"
 
 namespace tkc::sema {
 
@@ -114,21 +115,19 @@ Value Elaborator::CallFn(const ast::CallExpr& expr, const ast::FnDecl& fn) {
         .Note(fn.name.span, "declared here");
     return Error();
   }
-  if (inlining_.size() >= kDeepestInlining || ++expansions_ > kMostExpansions) {
-    if (expansions_ <= kMostExpansions + 1) {
+  if (inlining_.size() >= kDeepestInlining || !copies_.Take()) {
+    if (copies_.End()) {
       diagnostics_.Error(DiagnosticKind::kNestingTooDeep, expr.span,
-                         fmt::format("calls and unrolled loops make more than {} copies, or go more than {} deep", kMostExpansions,
-                                     kDeepestInlining));
+                         fmt::format("calls and unrolled loops make more than {} copies, or go more than {} deep",
+                                     CopyBudget::kMost, kDeepestInlining));
     }
-    expansions_ = kMostExpansions + 2;
     return Error();
   }
   std::vector<Value> args;
   if (!EvalAll(expr.arguments, args)) return Error();
   Scope own;
   own.Open();
-  Scope* caller = scope_;
-  scope_ = &own;
+  const Scoped<Scope*> in_function(scope_, &own);
   inlining_.push_back(&fn);
   bool failed = false;
   for (size_t i = 0; i < args.size() && !failed; ++i) {
@@ -145,16 +144,13 @@ Value Elaborator::CallFn(const ast::CallExpr& expr, const ast::FnDecl& fn) {
   }
   Value result;
   if (!failed) {
-    const char* outer = no_receive_;
-    no_receive_ = "in a function";
+    const Scoped<const char*> without_receives(no_receive_, "in a function");
     result = EvalBranch(fn.body);
-    no_receive_ = outer;
     if (!result.IsError() && fn.return_type &&
         !MatchFnType(*fn.return_type, result, fmt::format("the result of `{}`", fn.name.text), fn.return_type->span))
       result = Error();
   }
   inlining_.pop_back();
-  scope_ = caller;
   return result;
 }
 

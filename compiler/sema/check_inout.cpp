@@ -148,7 +148,7 @@ class InOut {
     return typed::Contains(expr, [&](const Expr& node) { return node.kind == ExprKind::kVar && made_.count(node.id) > 0; });
   }
 
-  DiagnosticBuilder Report(DiagnosticKind kind, Span span, const char* text) {
+  DiagnosticBuilder Report(ErrorKind kind, Span span, const char* text) {
     return diagnostics_.Error(kind, span, fmt::format(fmt::runtime(text), kernel_.params[tensor_].name));
   }
   void ReportDirect(const Expr& read) {

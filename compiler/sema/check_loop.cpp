@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Loops: their ranges, and those that are unrolled because their index chooses what must be known.
+// Loops: their ranges, and how their bodies are elaborated: once, or for each turn.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/support/scoped.h"
 #include "compiler/symbolic/polynomial.h"
-#include "compiler/syntax/ast_print.h"
 
 namespace tkc::sema {
 
@@ -23,173 +23,7 @@ namespace {
 
 constexpr int kDeepestLoop = 12;  // each doubles the work of analyses that go round it
 
-/// Does the index `name` choose a part, a slice, a ring, or go into a function: then its value has to be known.
-class NeedsNumber {
- public:
-  explicit NeedsNumber(const std::string& name) : name_(name) {}
-
-  /// Whether the loop fills the pipes of a worker's instances one after the other, each by one statement: then it stays one. What
-  /// is sent may begin where the index says. `pipes`: those that are one for each instance.
-  bool FillsRings(const ast::Block& block, const std::set<std::string>& pipes) {
-    slices_ = false;
-    const bool fills = std::all_of(block.stmts.begin(), block.stmts.end(), [&](const ast::StmtPtr& stmt) {
-      const auto* arrow = ast::DynCast<ast::ArrowStmt>(*stmt);
-      return arrow && IsOwnRing(*arrow->target, pipes) && !In(*arrow->value, false);
-    });
-    return fills && !block.stmts.empty();
-  }
-
-  /// Whether it has to be known in the body of its loop. Which element a function is given would do without; but written out, loads
-  /// of several iterations are under way together. Not so around a loop over blocks, which waits for each of its own.
-  bool In(const ast::Block& body) {
-    elements_ = !HasLoopOverBlocks(body);
-    return InAny(body);
-  }
-
- private:
-  static bool HasLoopOverBlocks(const ast::Block& block) {
-    return std::any_of(block.stmts.begin(), block.stmts.end(), [](const ast::StmtPtr& stmt) {
-      if (const auto* loop = ast::DynCast<ast::ForStmt>(*stmt)) return loop->range.step || HasLoopOverBlocks(loop->body);
-      const auto* branch = ast::DynCast<ast::IfStmt>(*stmt);
-      return branch && (HasLoopOverBlocks(branch->then_branch) || (branch->else_branch && HasLoopOverBlocks(*branch->else_branch)));
-    });
-  }
-
-  bool InAny(const ast::Block& block) const {
-    return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const ast::StmtPtr& stmt) { return In(*stmt); });
-  }
-
-  /// `p[u]` or `p[u].name`.
-  bool IsOwnRing(const ast::Expr& target, const std::set<std::string>& pipes) const {
-    if (const auto* field = ast::DynCast<ast::FieldExpr>(target)) return IsOwnRing(*field->base, pipes);
-    const auto* index = ast::DynCast<ast::IndexExpr>(target);
-    if (!index || index->indices.size() != 1 || index->indices[0].kind != ast::Index::Kind::kExpr) return false;
-    const auto* pipe = ast::DynCast<ast::NameExpr>(*index->base);
-    const auto* number = ast::DynCast<ast::NameExpr>(*index->indices[0].expr);
-    return pipe && number && pipes.contains(pipe->name) && number->name == name_;
-  }
-
-  /// `p[u] <- x` names a ring; a store `Y[u] <- x` an element. A number serves both.
-  bool NamesRing(const ast::Expr& target) const {
-    const auto* index = ast::DynCast<ast::IndexExpr>(target);
-    return index && index->indices.size() == 1 && index->indices[0].expr && In(*index->indices[0].expr, true);
-  }
-
-  bool In(const ast::Stmt& stmt) const {
-    switch (stmt.kind) {
-      case ast::StmtKind::kLet: return In(*ast::Cast<ast::LetStmt>(stmt).value, false);
-      case ast::StmtKind::kVar: return In(*ast::Cast<ast::VarStmt>(stmt).value, false);
-      case ast::StmtKind::kAssign: {
-        const auto& assign = ast::Cast<ast::AssignStmt>(stmt);
-        return In(*assign.target, false) || In(*assign.value, false);
-      }
-      case ast::StmtKind::kArrow: {
-        const auto& arrow = ast::Cast<ast::ArrowStmt>(stmt);
-        return In(*arrow.target, false) || NamesRing(*arrow.target) || In(*arrow.value, false);
-      }
-      case ast::StmtKind::kFor: return InAny(ast::Cast<ast::ForStmt>(stmt).body);
-      case ast::StmtKind::kIf: {
-        const auto& branch = ast::Cast<ast::IfStmt>(stmt);
-        return In(*branch.condition, false) || InAny(branch.then_branch) || (branch.else_branch && InAny(*branch.else_branch));
-      }
-      case ast::StmtKind::kEach: return InAny(ast::Cast<ast::EachStmt>(stmt).body);
-    }
-    return false;
-  }
-
-  bool In(const ast::Expr& expr, bool wanted) const {
-    const auto any = [&](const std::vector<ast::ExprPtr>& list, bool want) {
-      return std::any_of(list.begin(), list.end(), [&](const ast::ExprPtr& e) { return In(*e, want); });
-    };
-    switch (expr.kind) {
-      case ast::ExprKind::kName: return wanted && ast::Cast<ast::NameExpr>(expr).name == name_;
-      case ast::ExprKind::kUnary: return In(*ast::Cast<ast::UnaryExpr>(expr).operand, wanted);
-      case ast::ExprKind::kBinary:
-        return In(*ast::Cast<ast::BinaryExpr>(expr).left, wanted) || In(*ast::Cast<ast::BinaryExpr>(expr).right, wanted);
-      case ast::ExprKind::kCall: return any(ast::Cast<ast::CallExpr>(expr).arguments, true);
-      case ast::ExprKind::kMethod:
-        return In(*ast::Cast<ast::MethodExpr>(expr).base, wanted) || any(ast::Cast<ast::MethodExpr>(expr).arguments, true);
-      case ast::ExprKind::kField: return In(*ast::Cast<ast::FieldExpr>(expr).base, wanted);
-      case ast::ExprKind::kTuple: return any(ast::Cast<ast::TupleExpr>(expr).elements, wanted);
-      case ast::ExprKind::kReceive:
-        return ast::Cast<ast::ReceiveExpr>(expr).index && In(*ast::Cast<ast::ReceiveExpr>(expr).index, true);
-      case ast::ExprKind::kIf:
-        return In(*ast::Cast<ast::IfExpr>(expr).condition, wanted) ||
-               In(*ast::Cast<ast::IfExpr>(expr).then_branch.result, wanted) ||
-               In(*ast::Cast<ast::IfExpr>(expr).else_branch.result, wanted);
-      case ast::ExprKind::kIndex: {
-        const auto& index = ast::Cast<ast::IndexExpr>(expr);
-        if (In(*index.base, wanted)) return true;
-        for (const ast::Index& i : index.indices) {
-          const bool is_start = i.kind == ast::Index::Kind::kSlice || i.kind == ast::Index::Kind::kBlock;
-          if (i.expr && In(*i.expr, is_start ? wanted || slices_ : wanted && elements_)) return true;
-        }
-        return false;
-      }
-      default: return false;
-    }
-  }
-
-  const std::string& name_;
-  bool slices_ = true;    // where one begins has to be known
-  bool elements_ = true;  // which one goes into a function has to be known
-};
-
-std::string TextOf(const ast::Range& range) { return (range.low ? ast::Print(*range.low) : "") + ".." + ast::Print(*range.high); }
-
-/// Loops over single numbers in one place: under loops of the same ranges, whatever the worker.
-struct LoopsOfPlace {
-  std::vector<const ast::ForStmt*> loops;
-  std::set<size_t> workers;
-  bool needs_number = false;
-};
-using Places = std::map<std::string, LoopsOfPlace>;  // by the ranges from the outermost loop on, as text
-
-void CollectLoops(const std::vector<ast::StmtPtr>& stmts, const std::string& outer, size_t worker,
-                  const std::set<std::string>& of_instances, Places& places) {
-  for (const ast::StmtPtr& stmt : stmts) {
-    switch (stmt->kind) {
-      case ast::StmtKind::kFor: {
-        const auto& loop = ast::Cast<ast::ForStmt>(*stmt);
-        if (NeedsNumber(loop.index.text).FillsRings(loop.body, of_instances)) break;  // no other worker has this loop
-        const std::string here = outer + "/" + TextOf(loop.range);
-        if (!loop.range.step) {
-          LoopsOfPlace& place = places[here];
-          place.loops.push_back(&loop);
-          place.workers.insert(worker);
-          place.needs_number = place.needs_number || NeedsNumber(loop.index.text).In(loop.body);
-        }
-        CollectLoops(loop.body.stmts, here, worker, of_instances, places);
-        break;
-      }
-      case ast::StmtKind::kIf: {
-        const auto& branch = ast::Cast<ast::IfStmt>(*stmt);
-        CollectLoops(branch.then_branch.stmts, outer, worker, of_instances, places);
-        if (branch.else_branch) CollectLoops(branch.else_branch->stmts, outer, worker, of_instances, places);
-        break;
-      }
-      case ast::StmtKind::kEach:
-        CollectLoops(ast::Cast<ast::EachStmt>(*stmt).body.stmts, outer, worker, of_instances, places);
-        break;
-      default: break;
-    }
-  }
-}
-
 }  // namespace
-
-void Elaborator::FindUnrolled(const ast::GridSection& section) {
-  unrolled_.clear();
-  of_instances_.clear();
-  for (const ast::PipeDecl& pipe : section.pipes) {
-    if (pipe.per) of_instances_.insert(pipe.name.text);
-  }
-  Places places;
-  for (size_t i = 0; i < section.workers.size(); ++i) CollectLoops(section.workers[i].body.stmts, "", i, of_instances_, places);
-  for (const auto& [ranges, place] : places) {
-    if (place.needs_number && place.workers.size() > 1) unrolled_.insert(place.loops.begin(), place.loops.end());
-  }
-}
 
 ExprPtr Elaborator::EdgeOf(const typed::Expr& lo, const typed::Expr& hi, int64_t step) {
   if (hi.kind != ExprKind::kCall || hi.op != Op::kMin || hi.args.size() != 2) return nullptr;
@@ -280,15 +114,14 @@ bool Elaborator::UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range) {
   const std::optional<int64_t> lo = NumberOf(*range.lo);
   const std::optional<int64_t> hi = NumberOf(*range.hi);
   if (!lo || !hi || (*hi - *lo) / range.step > kMostUnrolled) return false;
-  const bool is_written_out = written_out_.contains(PlaceOf(stmt.span));
-  if (range.is_block && !is_written_out) return false;
-  if (!is_written_out && !NeedsNumber(stmt.index.text).In(stmt.body) && unrolled_.count(&stmt) == 0) return false;
-  if (*lo == 0 && *hi > 1 && NeedsNumber(stmt.index.text).FillsRings(stmt.body, of_instances_)) return false;
+  const bool is_written_out = written_out_.contains(SourcePlaceOf(stmt.span));
+  if (!is_written_out && (range.is_block || !unrolled_loops_.NeedNumbers(stmt))) return false;
+  if (*lo == 0 && *hi > 1 && unrolled_loops_.FillsRings(stmt)) return false;
   for (int64_t i = *lo; i < *hi; i += range.step) {
-    if (++expansions_ > kMostExpansions) {
-      if (expansions_ == kMostExpansions + 1) {
+    if (!copies_.Take()) {
+      if (copies_.End()) {
         diagnostics_.Error(DiagnosticKind::kNestingTooDeep, stmt.index.span,
-                           fmt::format("calls and unrolled loops make more than {} copies", kMostExpansions));
+                           fmt::format("calls and unrolled loops make more than {} copies", CopyBudget::kMost));
       }
       return true;
     }
@@ -333,15 +166,13 @@ void Elaborator::CheckFor(const ast::ForStmt& stmt) {
   loop.is_block_loop = range.is_block;
   loop.lo = Clone(*range.lo);
   loop.hi = Clone(*range.hi);
-  typed::Block* outer = block_;
-  block_ = &loop.body;
+  const Scoped<typed::Block*> in_body(block_, &loop.body);
   scope_->Open();
   DeclareValue(stmt.index, LoopValue(LoopVariable(var, stmt.index.span), range, stmt.index.span));
   ++loops_;
   CheckStmts(stmt.body.stmts);
   --loops_;
   scope_->Close();
-  block_ = outer;
 }
 
 }  // namespace tkc::sema

@@ -65,7 +65,7 @@ bool Elaborator::UnknownName(const std::string& name, Span span, NameUse use) {
         fmt::format("declare the pipe in front of the workers, with what a slot of it holds: `pipe {}: f32[64, 64]`", name));
   } else if (!inlining_.empty()) {
     report.Help("a `fn` sees its parameters only; pass what it needs");
-  } else if (!in_worker_) {
+  } else if (worker_ == nullptr) {
     SuggestCapital(name, span, "dimension", report);
   } else {
     SuggestCapital(name, span, "tensor", report);
@@ -89,7 +89,7 @@ void Elaborator::SuggestCapital(const std::string& name, Span span, std::string_
 
 bool Elaborator::SuggestOuter(const std::string& name, Span span, DiagnosticBuilder& report) const {
   for (const ast::WorkerDecl& worker : source_section_->workers) {
-    const Span declared = worker.name.span == worker_span_ ? DeclaredIn(worker.body.stmts, name) : kNoSpan;
+    const Span declared = &worker == worker_ ? DeclaredIn(worker.body.stmts, name) : kNoSpan;
     if (declared == kNoSpan || declared.begin > span.begin) continue;
     report.Note(declared, fmt::format("this `{}` ends with its block", name))
         .Help(fmt::format("declare it in front of the block: `var {} = ..`", name));
@@ -101,7 +101,7 @@ bool Elaborator::SuggestOuter(const std::string& name, Span span, DiagnosticBuil
 bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report) const {
   for (const ast::WorkerDecl& worker : source_section_->workers) {
     const Span declared = DeclaredIn(worker.body.stmts, name);
-    if (declared == kNoSpan || worker.name.span == worker_span_) continue;
+    if (declared == kNoSpan || &worker == worker_) continue;
     report.Note(declared, fmt::format("worker `{}` has a `{}`", worker.name.text, name))
         .Help(fmt::format("values go from one worker to another through a pipe: `p <- {}` there, and `let {} = <-p` here", name,
                           name));
@@ -112,7 +112,7 @@ bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report)
 
 void Elaborator::SuggestInstance(DiagnosticBuilder& report) const {
   for (const ast::WorkerDecl& worker : source_section_->workers) {
-    if (worker.name.span != worker_span_ || !worker.count || !worker.index.text.empty() || worker.in_turn) continue;
+    if (&worker != worker_ || !worker.count || !worker.index.text.empty() || worker.in_turn) continue;
     report.Help(fmt::format("the number of an instance has a name where the worker says so: `worker {}[{}] as w`", worker.name.text,
                             ast::SourceText(*worker.count)));
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/support/scoped.h"
 
 namespace tkc::sema {
 
@@ -65,10 +66,8 @@ Value Elaborator::EvalUnary(const ast::UnaryExpr& expr) {
 Value Elaborator::EvalBinary(const ast::BinaryExpr& expr) {
   Value a = Eval(*expr.left);
   const bool is_logic = expr.op == ast::BinaryOp::kAnd || expr.op == ast::BinaryOp::kOr;
-  const char* outer = no_receive_;
-  if (is_logic) no_receive_ = "behind `and` or `or`";
+  const Scoped<const char*> may_be_skipped(no_receive_, is_logic ? "behind `and` or `or`" : no_receive_);
   Value b = Eval(*expr.right);
-  no_receive_ = outer;
   if (a.IsError() || b.IsError()) return Error();
   const bool sums = expr.op == ast::BinaryOp::kAdd || expr.op == ast::BinaryOp::kSubtract;
   if (sums && a.kind == Value::Kind::kBlock && b.kind != Value::Kind::kBlock) {

@@ -127,7 +127,7 @@ const Symbol* Elaborator::ReceivedPipe(const ast::ReceiveExpr& expr) {
         .Help(fmt::format("for a comparison with a negative number write `< -{}`", expr.pipe.text));
     return nullptr;
   }
-  if (!in_worker_ || no_receive_ != nullptr) {
+  if (worker_ == nullptr || no_receive_ != nullptr) {
     diagnostics_
         .Error(DiagnosticKind::kConditionalReceive, expr.span,
                fmt::format("a receive {}", no_receive_ != nullptr ? no_receive_ : "outside a worker"))

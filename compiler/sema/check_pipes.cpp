@@ -145,7 +145,7 @@ bool Nest::CheckEndpoints() {
     const TrafficItem* item = sends ? FindSend(skeletons_[ring.producers[0]].items, static_cast<int>(r), nullptr)
                                     : FindReceive(skeletons_[ring.consumers[0]].items, static_cast<int>(r));
     said_
-        .Error(sends ? DiagnosticKind::kNoReceiver : DiagnosticKind::kNoSender, item->stmt->span,
+        .Error(sends ? ErrorKind(DiagnosticKind::kNoReceiver) : ErrorKind(DiagnosticKind::kNoSender), item->stmt->span,
                sends ? fmt::format("nobody receives from `{}`", name) : fmt::format("nobody sends to `{}`", name))
         .Label(item->stmt->span, sends ? "sent here" : "received here")
         .Note(pipe.span, fmt::format("`{}` is declared here", pipe.name))

@@ -2,10 +2,12 @@
 // What a schedule set says: its condition and its cost, its items for a section of the grid, and the -D of the same names.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/support/nearest_name.h"
+#include "compiler/support/scoped.h"
 #include "compiler/target/cluster.h"
 #include "compiler/target/target.h"
 
@@ -15,6 +17,27 @@ using typed::ExprKind;
 using typed::ExprPtr;
 using typed::Level;
 using typed::Type;
+
+namespace {
+
+bool Multiplies(const typed::Expr& expr) {
+  return typed::Contains(expr, [](const typed::Expr& node) { return node.kind == ExprKind::kMatMul; });
+}
+
+bool Multiplies(const typed::Block& block) {
+  return std::any_of(block.begin(), block.end(), [](const typed::StmtPtr& stmt) {
+    return (stmt->expr && Multiplies(*stmt->expr)) ||
+           std::any_of(stmt->values.begin(), stmt->values.end(), [](const ExprPtr& value) { return Multiplies(*value); }) ||
+           Multiplies(stmt->body) || Multiplies(stmt->orelse);
+  });
+}
+
+bool Multiplies(const typed::Section& section) {
+  return std::any_of(section.workers.begin(), section.workers.end(),
+                     [](const typed::Worker& worker) { return Multiplies(worker.body); });
+}
+
+}  // namespace
 
 /// A scalar that has its value in the launcher only.
 typed::VarId Elaborator::DeclareOfLauncher(const std::string& name, DType dtype, Scope& scope) {
@@ -79,7 +102,7 @@ std::optional<typed::CostFormula> Elaborator::FormulaOf(const ast::CallExpr& cal
     formula.args.push_back(std::move(arg.expr));
     formula.params.emplace_back(param.name.text, DeclareOfLauncher(param.name.text, DType::kI64, own));
   }
-  Scope* const caller = std::exchange(scope_, &own);
+  const Scoped<Scope*> in_function(scope_, &own);
   own.Open();
   for (const ast::StmtPtr& stmt : fn->second->body.stmts) {
     const auto* let = ast::DynCast<ast::LetStmt>(*stmt);
@@ -89,12 +112,10 @@ std::optional<typed::CostFormula> Elaborator::FormulaOf(const ast::CallExpr& cal
     }
     Value value = Eval(*let->value);
     value.span = let->value->span;
-    typed::Block* const outer = std::exchange(block_, &formula.lets);
+    const Scoped<typed::Block*> in_formula(block_, &formula.lets);
     BindLet(let->pattern, let->type.get(), std::move(value), false);
-    block_ = outer;
   }
   Value body = Eval(*fn->second->body.result);
-  scope_ = caller;
   if (!body.IsScalar() || body.expr->type.dtype != DType::kI64) return std::nullopt;
   formula.body = std::move(body.expr);
   return formula;
@@ -201,16 +222,17 @@ void Elaborator::SetResident(const ast::Expr& value, typed::Section& section) {
   section.resident = *blocks;
 }
 
-void Elaborator::SetDynamic(Span span, typed::Section& section) {
-  section.dynamic = true;
-  dynamic_span_ = span;
+const ast::ScheduleItem* Elaborator::ScheduleItemOf(ast::ScheduleItem::Kind kind, std::string_view worker) const {
+  return variant_.schedule == nullptr ? nullptr : ast::FindItem(*variant_.schedule, kind, worker);
 }
 
 /// What a block that draws its tiles can't do yet.
-void Elaborator::CheckDynamic(const typed::Section& section) {
+void Elaborator::CheckDynamic(const ast::GridSection& source, const typed::Section& section) {
   if (!section.dynamic) return;
+  const ast::ScheduleItem* item = ScheduleItemOf(ast::ScheduleItem::Kind::kDynamic);
+  const Span span = item != nullptr ? item->span : source.dynamic ? source.flags_span : kNoSpan;
   const auto gate = [&](std::string_view what, std::string_view help) {
-    GateFeature(dynamic_span_, fmt::format("`dynamic` {}", what), std::string(help));
+    GateFeature(span, fmt::format("`dynamic` {}", what), std::string(help));
   };
   const Target* target = FindTarget(context_.options->target);
   if (target && !target->draws_tiles)
@@ -222,10 +244,13 @@ void Elaborator::CheckDynamic(const typed::Section& section) {
 void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section) {
   using Kind = ast::ScheduleItem::Kind;
   switch (item.kind) {
-    case Kind::kParam:         // bound before
-    case Kind::kCost: return;  // of the choice
+    case Kind::kParam:   // bound before
+    case Kind::kCost:    // of the choice
+    case Kind::kInTurn:  // of workers, which ask for theirs
+    case Kind::kAlternate:
+    case Kind::kSpread: return;
     case Kind::kPersistent: section.persistent = true; return;
-    case Kind::kDynamic: return SetDynamic(item.span, section);
+    case Kind::kDynamic: section.dynamic = true; return;
     case Kind::kOrder: return SetOrder(*item.value, section);
     case Kind::kCluster: return SetCluster(*item.value, section);
     case Kind::kSplit: return SetSplit(*item.value, section);
@@ -244,9 +269,6 @@ void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section
       }
       return;
     }
-    case Kind::kInTurn: in_turn_.insert(item.name.text); return;
-    case Kind::kAlternate: alternates_.emplace(item.name.text, item.span); return;
-    case Kind::kSpread: spread_.emplace(item.name.text, &item); return;
   }
 }
 
@@ -267,6 +289,15 @@ void Elaborator::ApplyDefines(typed::Section& section) {
     if (define.name == "resident") SetResident(*define.value, section);
     if (define.name == "dynamic") section.dynamic = Constant(*define.value, "`dynamic`").value_or(0) != 0;
     if (define.name == "persistent") section.persistent = Constant(*define.value, "`persistent`").value_or(0) != 0;
+  }
+}
+
+/// Of several sections those with products take what a schedule says about products.
+void Elaborator::FitSchedules() {
+  std::vector<typed::Section>& sections = kernel_.sections;
+  if (std::none_of(sections.begin(), sections.end(), [](const typed::Section& section) { return Multiplies(section); })) return;
+  for (typed::Section& section : sections) {
+    if (!Multiplies(section)) section.split = section.cluster = 1;
   }
 }
 

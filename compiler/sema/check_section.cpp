@@ -187,15 +187,16 @@ void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection
     if (pipe.per_worker == typed::kNone) {
       diagnostics_.Error(DiagnosticKind::kUnknownName, source.per.span,
                          fmt::format("there is no worker `{}` in this section", source.per.text));
-    } else if (section_source.workers[pipe.per_worker].in_turn || in_turn_.count(source.per.text) > 0) {
+    } else if (section_source.workers[pipe.per_worker].in_turn ||
+               ScheduleItemOf(ast::ScheduleItem::Kind::kInTurn, source.per.text)) {
       diagnostics_
           .Error(DiagnosticKind::kRingIndex, source.per.span,
                  fmt::format("worker `{}` takes tiles in turn, and its instances have no pipes of their own", source.per.text))
           .Label(source.per.span, "they mean one worker")
           .Help("leave out `per` or `in turn`");
-    } else if (const auto item = alternates_.find(source.per.text); item != alternates_.end()) {
+    } else if (const auto* item = ScheduleItemOf(ast::ScheduleItem::Kind::kAlternate, source.per.text)) {
       diagnostics_
-          .Error(DiagnosticKind::kBadSchedule, item->second,
+          .Error(DiagnosticKind::kBadSchedule, item->span,
                  fmt::format("`{}` can't alternate: its instances have pipes of their own", source.per.text))
           .Note(source.per.span, fmt::format("`{}` is one for each", pipe.name));
     }
@@ -214,13 +215,12 @@ void Elaborator::DeclarePipe(const ast::PipeDecl& source, const ast::GridSection
 
 /// One of two instances loads its part while the other multiplies its own.
 void Elaborator::CheckAlternates(const ast::WorkerDecl& source, typed::Worker& worker) {
-  const auto item = alternates_.find(worker.name);
-  if (item == alternates_.end()) return;
+  const ast::ScheduleItem* item = ScheduleItemOf(ast::ScheduleItem::Kind::kAlternate, worker.name);
+  if (item == nullptr) return;
   worker.alternates = true;
-  worker.alternates_span = item->second;
+  worker.alternates_span = item->span;
   const auto fail = [&](const std::string& why) {
-    return diagnostics_.Error(DiagnosticKind::kBadSchedule, item->second,
-                              fmt::format("`{}` can't alternate: {}", worker.name, why));
+    return diagnostics_.Error(DiagnosticKind::kBadSchedule, item->span, fmt::format("`{}` can't alternate: {}", worker.name, why));
   };
   if (worker.instances != 2) {
     fail(fmt::format("it has {} instance{}, and two are needed", worker.instances, worker.instances == 1 ? "" : "s"))
@@ -237,9 +237,9 @@ void Elaborator::CheckAlternates(const ast::WorkerDecl& source, typed::Worker& w
 
 /// `spread WORKER = n`, once the number of instances is known.
 void Elaborator::SetSpread(typed::Worker& worker) {
-  const auto place = spread_.find(worker.name);
-  if (place == spread_.end()) return;
-  const ast::Expr& value = *place->second->value;
+  const ast::ScheduleItem* item = ScheduleItemOf(ast::ScheduleItem::Kind::kSpread, worker.name);
+  if (item == nullptr) return;
+  const ast::Expr& value = *item->value;
   const std::optional<int64_t> blocks = Constant(value, "the number of blocks");
   if (!blocks) return;
   if (*blocks < 1 || *blocks > kMostBlocksOfCluster) {
@@ -248,9 +248,9 @@ void Elaborator::SetSpread(typed::Worker& worker) {
         fmt::format("`{}` spread over {} blocks; a cluster has 1 to {}", worker.name, *blocks, kMostBlocksOfCluster));
   } else if (worker.in_turn) {
     diagnostics_
-        .Error(DiagnosticKind::kBadSchedule, place->second->span,
+        .Error(DiagnosticKind::kBadSchedule, item->span,
                fmt::format("worker `{}` takes tiles in turn, and its instances share no tile", worker.name))
-        .Label(place->second->span, "the blocks of a cluster have parts of one tile");
+        .Label(item->span, "the blocks of a cluster have parts of one tile");
   } else if (worker.instances % *blocks != 0) {
     diagnostics_
         .Error(DiagnosticKind::kBadSchedule, value.span,
@@ -267,7 +267,7 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
   typed::Worker worker;
   worker.name = source.name.text;
   worker.span = source.name.span;
-  worker.in_turn = source.in_turn || in_turn_.count(worker.name) > 0;
+  worker.in_turn = source.in_turn || ScheduleItemOf(ast::ScheduleItem::Kind::kInTurn, worker.name) != nullptr;
   if (source.count) {
     const std::optional<int64_t> count = Constant(*source.count, "the number of instances");
     if (count && (*count < 1 || *count > kMostInstances)) {
@@ -307,10 +307,9 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
     DeclareValue(source.index, std::move(value));
   }
   block_ = &worker.body;
-  in_worker_ = true;
-  worker_span_ = worker.span;
+  worker_ = &source;
   CheckStmts(source.body.stmts);
-  in_worker_ = false;
+  worker_ = nullptr;
   block_ = nullptr;
   scope_->Close();
   section.workers.push_back(std::move(worker));
@@ -320,11 +319,9 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   typed::Section section;
   section.span = source.head_span;
   section.persistent = source.persistent;
-  if (source.dynamic) SetDynamic(source.flags_span, section);
+  section.dynamic = source.dynamic;
   section_ = &section;
   source_section_ = &source;
-  written_.clear();
-  read_.clear();
   CheckEach(source);
   scope_->Open();
   for (const ast::GridAxis& axis : source.axes) DeclareAxis(axis, section);
@@ -343,9 +340,9 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   }
   for (const ast::PipeDecl& pipe : source.pipes) DeclarePipe(pipe, source, section);
   ApplyScheduleItems(section);
-  FindUnrolled(source);
+  unrolled_loops_ = UnrolledLoops(source);
   for (size_t i = 0; i < source.workers.size(); ++i) ElaborateWorker(source.workers[i], section, i);
-  CheckDynamic(section);
+  CheckDynamic(source, section);
   scope_->Close();
   section_ = nullptr;
   source_section_ = nullptr;

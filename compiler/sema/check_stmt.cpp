@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/support/scoped.h"
 
 namespace tkc::sema {
 
@@ -254,19 +255,16 @@ void Elaborator::CheckIf(const ast::IfStmt& stmt) {
       CheckBlock(*stmt.else_branch);
     return;
   }
-  const std::optional<Span> outer_control = worker_control_;
-  if (condition.expr->level == Level::kWorker && !worker_control_) worker_control_ = stmt.condition->span;
+  const bool is_outermost = condition.expr->level == Level::kWorker && !worker_control_;
+  const Scoped<std::optional<Span>> under_control(worker_control_, is_outermost ? stmt.condition->span : worker_control_);
   typed::Stmt& branch = Append(StmtKind::kIf, {stmt.span.file, stmt.span.begin, stmt.condition->span.end});
   branch.expr = std::move(condition.expr);
-  typed::Block* outer = block_;
-  block_ = &branch.body;
+  const Scoped<typed::Block*> in_branch(block_, &branch.body);
   CheckBlock(stmt.then_branch);
   if (stmt.else_branch) {
     block_ = &branch.orelse;
     CheckBlock(*stmt.else_branch);
   }
-  block_ = outer;
-  worker_control_ = outer_control;
 }
 
 }  // namespace tkc::sema

@@ -249,7 +249,7 @@ bool Elaborator::SlotValues(const ast::ArrowStmt& stmt, Value value, const typed
 }
 
 void Elaborator::CheckSend(const ast::ArrowStmt& stmt, typed::PipeId id) {
-  if (!in_worker_) {
+  if (worker_ == nullptr) {
     diagnostics_.Error(DiagnosticKind::kWorkerLevel, stmt.span, "a send outside a worker");
     return;
   }
@@ -302,7 +302,7 @@ bool Elaborator::CheckStoreMode(const Access& access, StoreOp op, Span op_span) 
     diagnostics_.Error(DiagnosticKind::kAddWithoutPreset, op_span, fmt::format("`{}` is `inout` and combined with", param.name))
         .Note(param.span, "declared here")
         .Help("send what is there through a pipe, and store what becomes of it: `<-`");
-    written_[access.tensor].combined = op_span;
+    handed_on_.Write(access.tensor, op, op_span);
     return false;
   }
   if (op != StoreOp::kSet && !param.has_preset) {
@@ -313,7 +313,7 @@ bool Elaborator::CheckStoreMode(const Access& access, StoreOp op, Span op_span) 
         .Help(fmt::format("have the launcher set it first: `= {}`", preset),
               Edit{{param.span.file, param.span.end, param.span.end}, fmt::format(" = {}", preset)})
         .Help("or, where one tile of work has the whole result, store it: `<-`");
-    written_[access.tensor].combined = op_span;
+    handed_on_.Write(access.tensor, op, op_span);
     return false;
   }
   if (op != StoreOp::kSet && Bytes(param.dtype) == 1) {
@@ -322,24 +322,21 @@ bool Elaborator::CheckStoreMode(const Access& access, StoreOp op, Span op_span) 
         .Help("combine in an `f32` tensor and convert once at the end");
     return false;
   }
-  Written& written = written_[access.tensor];
-  std::optional<Span>& own = op == StoreOp::kSet ? written.set : written.combined;
-  const std::optional<Span>& other = op == StoreOp::kSet ? written.combined : written.set;
-  if (!own && other) {
+  if (!handed_on_.Write(access.tensor, op, op_span)) return true;
+  if (const std::optional<Span> other = handed_on_.WriteOfOtherKind(access.tensor, op)) {
     diagnostics_
         .Error(DiagnosticKind::kMixedStores, op_span,
                fmt::format("`{}` is stored with `<-` and combined with in one grid; their order is not fixed", param.name))
         .Label(op_span, op == StoreOp::kSet ? "stored here" : "combined here")
         .Note(*other, op == StoreOp::kSet ? "combined here" : "stored here");
   }
-  if (!own && op == StoreOp::kAdd && IsNarrowFloat(param.dtype)) {
+  if (op == StoreOp::kAdd && IsNarrowFloat(param.dtype)) {
     diagnostics_
         .Warning(DiagnosticKind::kRoundedAdd, op_span,
                  fmt::format("each `+=` on `{}` rounds to `{}`", param.name, Name(param.dtype)))
         .Note(param.span, "declared here")
         .Help("let it be `f32` and convert once at the end");
   }
-  if (!own) own = op_span;
   return true;
 }
 
@@ -358,7 +355,7 @@ bool Elaborator::ReportSliceOfVariable(const ast::Expr& target) {
 
 void Elaborator::CheckStore(const ast::Expr& target, const ast::Expr& source, StoreOp op, bool negate, Span op_span, Span span) {
   Value value = Eval(source);
-  if (!in_worker_) {
+  if (worker_ == nullptr) {
     diagnostics_.Error(DiagnosticKind::kWorkerLevel, span, "a store outside a worker");
     return;
   }

@@ -16,9 +16,12 @@
 
 #include "compiler/sema/analyses.h"
 #include "compiler/sema/check.h"
+#include "compiler/sema/copy_budget.h"
+#include "compiler/sema/handed_on.h"
 #include "compiler/sema/scope.h"
 #include "compiler/sema/symbolic_table.h"
 #include "compiler/sema/typed.h"
+#include "compiler/sema/unrolled_loops.h"
 #include "compiler/support/diagnostic.h"
 #include "compiler/syntax/ast.h"
 
@@ -61,15 +64,13 @@ struct Access {
   bool ok = false;
 };
 
-/// Functions inlined and loop iterations unrolled in one kernel; more is a slip, or hostile.
-inline constexpr int64_t kMostExpansions = 20000;
 /// Of a loop over numbers: turns that are written out where something needs to know them.
 inline constexpr int64_t kMostUnrolled = 64;
 
 class Elaborator {
  public:
   /// `written_out`: loops over numbers that others of the section do by statements.
-  Elaborator(const Context& context, const Variant& variant, const std::set<Place>& written_out, Diagnostics& diagnostics)
+  Elaborator(const Context& context, const Variant& variant, const std::set<SourcePlace>& written_out, Diagnostics& diagnostics)
       : context_(context), variant_(variant), written_out_(written_out), diagnostics_(diagnostics), symbolic_(kernel_) {}
 
   typed::Kernel Run();
@@ -97,13 +98,14 @@ class Elaborator {
   void ApplyScheduleItems(typed::Section& section);
   void ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section& section);
   void ApplyDefines(typed::Section& section);
+  /// What the schedule set says of a worker, or of all; null if it says nothing.
+  const ast::ScheduleItem* ScheduleItemOf(ast::ScheduleItem::Kind kind, std::string_view worker = {}) const;
   void SetOrder(const ast::Expr& value, typed::Section& section);
   void SetCluster(const ast::Expr& value, typed::Section& section);
   int64_t ClusterSize(const ast::Expr& value);
   void SetSplit(const ast::Expr& value, typed::Section& section);
   void SetDepth(const ast::Expr& value, typed::Section& section);
-  void SetDynamic(Span span, typed::Section& section);
-  void CheckDynamic(const typed::Section& section);
+  void CheckDynamic(const ast::GridSection& source, const typed::Section& section);
   void SetResident(const ast::Expr& value, typed::Section& section);
   void SetSpread(typed::Worker& worker);
 
@@ -115,8 +117,6 @@ class Elaborator {
   void CheckAlternates(const ast::WorkerDecl& source, typed::Worker& worker);
   void ElaborateWorker(const ast::WorkerDecl& source, typed::Section& section, size_t index);
   void CheckEach(const ast::GridSection& source);
-  void CheckHandedOn();
-  void WarnOfUnstored();
   void FitSchedules();
 
   // check_stmt.cpp
@@ -138,8 +138,6 @@ class Elaborator {
   void CheckStore(const ast::Expr& target, const ast::Expr& value, typed::StoreOp op, bool negate, Span op_span, Span span);
   void CheckFor(const ast::ForStmt& stmt);
   bool UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range);
-  /// Workers that meet in a loop take its turns alike: where one has to know the index, all have such a loop unrolled.
-  void FindUnrolled(const ast::GridSection& section);
   void CheckIf(const ast::IfStmt& stmt);
   RangeInfo CheckRange(const ast::Range& range);
   /// Whether a bound leaves room for the indices of a range; else an error.
@@ -307,7 +305,7 @@ class Elaborator {
 
   const Context& context_;
   const Variant variant_;
-  const std::set<Place>& written_out_;
+  const std::set<SourcePlace>& written_out_;
   Diagnostics& diagnostics_;
   typed::Kernel kernel_;
   SymbolicTable symbolic_;
@@ -316,32 +314,19 @@ class Elaborator {
   typed::Block* block_ = nullptr;  // where statements go; null outside of sections
   typed::Section* section_ = nullptr;
   const ast::GridSection* source_section_ = nullptr;
+  UnrolledLoops unrolled_loops_;                        // of the section
   std::map<typed::VarId, const ast::Range*> ranges_;    // of indices of loops and of the grid
   std::map<typed::VarId, typed::ExprPtr> of_instance_;  // what names of integers made of the instance's number stand for
+  HandedOn handed_on_;
   std::vector<Gate> gates_;
   std::vector<const ast::FnDecl*> inlining_;
-  std::optional<Span> worker_control_;  // condition that only this worker knows, around the statement
-  const char* no_receive_ = nullptr;    // why a receive may not stand here
-  bool in_worker_ = false;
-  Span worker_span_ = kNoSpan;  // the name of the worker around the statement
-  /// The first `<-` and the first `+=` on each tensor of the section.
-  struct Written {
-    std::optional<Span> set, combined;
-  };
-  std::map<typed::ParamId, Written> written_;
-  /// The first read of each tensor that the kernel writes: in the section, and in those before.
-  std::map<typed::ParamId, Span> read_, read_before_;
-  std::map<typed::ParamId, Span> written_before_;
-  std::set<std::string> in_turn_;                           // workers that the schedule set lets take turns
-  std::map<std::string, Span> alternates_;                  // those whose instances it lets alternate, and where
-  std::map<std::string, const ast::ScheduleItem*> spread_;  // workers that it spreads over a cluster
-  Span dynamic_span_ = kNoSpan;                             // where it has tiles drawn
+  const ast::WorkerDecl* worker_ = nullptr;  // around the statement; null outside of workers
+  std::optional<Span> worker_control_;       // condition that only this worker knows, around the statement
+  const char* no_receive_ = nullptr;         // why a receive may not stand here
   int depth_ = 0;
-  std::map<typed::VarId, int> loops_of_;    // around the declaration of a variable
-  std::set<const ast::ForStmt*> unrolled_;  // for the sake of a loop of another worker
-  std::set<std::string> of_instances_;      // pipes of the section that are one for each instance
-  int loops_ = 0;                           // around the statement
-  int64_t expansions_ = 0;                  // inlined calls and unrolled iterations
+  std::map<typed::VarId, int> loops_of_;  // around the declaration of a variable
+  int loops_ = 0;                         // around the statement
+  CopyBudget copies_;
 };
 
 /// "bf16[64, 1]", "f32", "integer".

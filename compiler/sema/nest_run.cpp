@@ -118,7 +118,7 @@ void Nest::NoteStuck(const std::vector<Cursor>& cursors) {
     if (cursor.AtEnd() || cursor.Head().kind != TrafficKind::kLoop) continue;
     const typed::Stmt& loop = *cursor.Head().stmt;
     SymbolicTable& table = skeletons_[cursor.skeleton].table;
-    if (symbolic::IsInt(table.Of(*loop.lo)) && symbolic::IsInt(table.Of(*loop.hi))) steps_.stuck.insert(PlaceOf(loop.span));
+    if (symbolic::IsInt(table.Of(*loop.lo)) && symbolic::IsInt(table.Of(*loop.hi))) steps_.stuck.insert(SourcePlaceOf(loop.span));
   }
 }
 

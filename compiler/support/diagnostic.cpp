@@ -5,6 +5,17 @@
 
 namespace tkc {
 
+DiagnosticBuilder Diagnostics::Add(Diagnostic diagnostic) {
+  if (diagnostic.IsError()) ++error_count_;
+  Diagnostic& place = all_.size() >= kKept ? dropped_ : all_.emplace_back();
+  place = std::move(diagnostic);
+  return DiagnosticBuilder(place);
+}
+
+void Diagnostics::Append(Diagnostics other) {
+  for (Diagnostic& diagnostic : other.all_) Add(std::move(diagnostic));
+}
+
 void Diagnostics::EndCompilation(size_t first, const std::string& note) {
   std::deque<Diagnostic> kept;
   for (size_t i = 0; i < all_.size(); ++i) {
@@ -14,7 +25,7 @@ void Diagnostics::EndCompilation(size_t first, const std::string& note) {
     };
     if (i >= first) {
       if (std::any_of(kept.begin(), kept.end(), is_same)) {
-        if (found.severity == Severity::kError) --error_count_;
+        if (found.IsError()) --error_count_;
         continue;
       }
       if (!note.empty()) found.notes.push_back({kNoSpan, note});

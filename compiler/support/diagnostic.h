@@ -45,6 +45,22 @@ inline constexpr DiagnosticKindInfo kDiagnosticKinds[] = {
 
 inline constexpr const DiagnosticKindInfo& Info(DiagnosticKind kind) { return kDiagnosticKinds[static_cast<int>(kind)]; }
 
+/// A kind of this severity: another one, where it is written for it, does not compile.
+template <Severity severity>
+class KindOfSeverity {
+ public:
+  consteval KindOfSeverity(DiagnosticKind kind) : kind_(kind) {
+    if (Info(kind).severity != severity) IsOfAnotherSeverity();
+  }
+  constexpr operator DiagnosticKind() const { return kind_; }
+
+ private:
+  static void IsOfAnotherSeverity();  // no constant expression calls it
+  DiagnosticKind kind_;
+};
+using ErrorKind = KindOfSeverity<Severity::kError>;
+using WarningKind = KindOfSeverity<Severity::kWarning>;
+
 /// A replacement of source text; with span.begin == span.end an insertion.
 struct Edit {
   Span span;
@@ -68,12 +84,12 @@ struct DiagnosticHelp {
 
 struct Diagnostic {
   DiagnosticKind kind;
-  Severity severity;
   Span span;  // the place, shown after `-->`
   std::string headline;
-  std::vector<DiagnosticLabel> labels;  // without any, `span` itself is marked
-  std::vector<DiagnosticNote> notes;
-  std::vector<DiagnosticHelp> helps;
+  std::vector<DiagnosticLabel> labels{};  // without any, `span` itself is marked
+  std::vector<DiagnosticNote> notes{};
+  std::vector<DiagnosticHelp> helps{};
+  bool IsError() const { return Info(kind).severity == Severity::kError; }
 };
 
 /// Adds to the diagnostic just reported; use it in the same expression.
@@ -120,33 +136,17 @@ class Diagnostics {
   static constexpr size_t kShown = 20;
   static constexpr size_t kKept = 200;
 
-  /// Reports a diagnostic of the kind's own severity. `headline`: what was found, then the limit.
-  DiagnosticBuilder Report(DiagnosticKind kind, Span span, std::string headline) {
-    const Severity severity = Info(kind).severity;
-    if (severity == Severity::kError) ++error_count_;
-    Diagnostic diagnostic{kind, severity, span, std::move(headline), {}, {}, {}};
-    if (all_.size() >= kKept) {
-      dropped_ = std::move(diagnostic);
-      return DiagnosticBuilder(dropped_);
-    }
-    all_.push_back(std::move(diagnostic));
-    return DiagnosticBuilder(all_.back());
-  }
-  DiagnosticBuilder Error(DiagnosticKind kind, Span span, std::string headline) { return Report(kind, span, std::move(headline)); }
-  DiagnosticBuilder Warning(DiagnosticKind kind, Span span, std::string headline) {
-    return Report(kind, span, std::move(headline));
-  }
+  /// `headline`: what was found, then the limit.
+  DiagnosticBuilder Error(ErrorKind kind, Span span, std::string headline) { return Add({kind, span, std::move(headline)}); }
+  DiagnosticBuilder Warning(WarningKind kind, Span span, std::string headline) { return Add({kind, span, std::move(headline)}); }
+  /// One that another sink has kept.
+  DiagnosticBuilder Add(Diagnostic diagnostic);
 
   /// Adds to the one of this number in All().
   DiagnosticBuilder Again(size_t number) { return DiagnosticBuilder(all_[number]); }
 
   /// Reports what another sink has kept, in its order.
-  void Append(Diagnostics other) {
-    for (Diagnostic& diagnostic : other.all_) {
-      error_count_ += diagnostic.severity == Severity::kError;
-      if (all_.size() < kKept) all_.push_back(std::move(diagnostic));
-    }
-  }
+  void Append(Diagnostics other);
 
   /// Ends a compilation, maybe one of several of the same source, which reported all from number `first` on: drops what has been
   /// said before, by an earlier one or of another copy of an unrolled statement, and adds `note`, unless it is empty, to the rest.

@@ -142,7 +142,7 @@ class Snippet {
 };
 
 void RenderOne(const Diagnostic& diagnostic, const SourceManager& sources, std::string& out) {
-  const char* severity = diagnostic.severity == Severity::kError ? "error" : "warning";
+  const char* severity = diagnostic.IsError() ? "error" : "warning";
   fmt::format_to(std::back_inserter(out), "{}: {} [{}]\n", severity, diagnostic.headline, Info(diagnostic.kind).code);
   Snippet snippet(sources, out);
   if (diagnostic.span.file != kNoFile) snippet.Write(diagnostic.span, diagnostic.labels);
@@ -172,7 +172,7 @@ std::vector<const Diagnostic*> Shown(const Diagnostics& diagnostics, size_t& lef
   size_t errors = 0;
   for (const Entry& entry : sorted) {
     const Diagnostic* diagnostic = entry.diagnostic;
-    if (diagnostic->severity == Severity::kError && ++errors > Diagnostics::kShown) continue;
+    if (diagnostic->IsError() && ++errors > Diagnostics::kShown) continue;
     shown.push_back(diagnostic);
   }
   left_out = diagnostics.ErrorCount() - std::min(diagnostics.ErrorCount(), Diagnostics::kShown);
@@ -264,8 +264,8 @@ std::string RenderJson(const Diagnostics& diagnostics, const SourceManager& sour
     fmt::format_to(
         std::back_inserter(out),
         "{{{},\"severity\":{},\"code\":{},\"source\":\"tkc\",\"message\":{},\"relatedInformation\":[{}],\"help\":[{}]}}\n",
-        JsonLocation(sources, d->span), d->severity == Severity::kError ? 1 : 2, JsonString(Info(d->kind).code),
-        JsonString(d->headline), related, helps);
+        JsonLocation(sources, d->span), d->IsError() ? 1 : 2, JsonString(Info(d->kind).code), JsonString(d->headline), related,
+        helps);
   }
   return out;
 }

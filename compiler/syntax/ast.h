@@ -184,12 +184,17 @@ inline bool IsOf(const ScheduleDecl& schedule, const KernelDecl& kernel) {
                      [&](const Name& name) { return name.text == kernel.name.text; });
 }
 
+/// The set's item of this kind, for the parameter, pipe or worker `name` where it is of one; null if it has none.
+inline const ScheduleItem* FindItem(const ScheduleDecl& schedule, ScheduleItem::Kind kind, std::string_view name = {}) {
+  const auto item = std::find_if(schedule.items.begin(), schedule.items.end(),
+                                 [&](const ScheduleItem& each) { return each.kind == kind && each.name.text == name; });
+  return item == schedule.items.end() ? nullptr : &*item;
+}
+
 /// The value of the set's `cost`, null if it has none.
 inline const Expr* CostOf(const ScheduleDecl& schedule) {
-  for (const ScheduleItem& item : schedule.items) {
-    if (item.kind == ScheduleItem::Kind::kCost) return item.value.get();
-  }
-  return nullptr;
+  const ScheduleItem* cost = FindItem(schedule, ScheduleItem::Kind::kCost);
+  return cost == nullptr ? nullptr : cost->value.get();
 }
 
 /// One parsed file. `order` keeps the source order across kinds, for printing and for reports.

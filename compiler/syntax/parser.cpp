@@ -48,7 +48,7 @@ bool Parser::TakeWordIf(std::string_view word) {
   return true;
 }
 
-DiagnosticBuilder Parser::Error(DiagnosticKind kind, Span span, std::string headline) {
+DiagnosticBuilder Parser::Error(ErrorKind kind, Span span, std::string headline) {
   // A second complaint about one place, or anything after giving up, would only repeat the first.
   // So would one about what stands in for another language's operator.
   const bool is_stand_in = IsKeyword(Kind()) && !AtKeyword();

@@ -53,7 +53,7 @@ class Parser {
   bool TakeWordIf(std::string_view word);
 
   // ---- parser.cpp: errors
-  DiagnosticBuilder Error(DiagnosticKind kind, Span span, std::string headline);
+  DiagnosticBuilder Error(ErrorKind kind, Span span, std::string headline);
   /// "expected X, found Y", at the current token, or after the last one when the line has ended.
   DiagnosticBuilder ErrorExpected(std::string_view what);
   std::string Found() const;

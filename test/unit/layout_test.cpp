@@ -30,12 +30,13 @@ TEST(BitMatrix, RankCountsTheImage) {
 }
 
 TEST(SharedTile, SwizzleIsItsOwnInverse) {
-  for (const int bytes : {32, 64, 128}) EXPECT_EQ(SwizzleMap(bytes, 12).After(SwizzleMap(bytes, 12)), SwizzleMap(0, 12));
+  for (const Swizzle swizzle : {Swizzle::k32, Swizzle::k64, Swizzle::k128})
+    EXPECT_EQ(SwizzleMap(swizzle, 12).After(SwizzleMap(swizzle, 12)), SwizzleMap(Swizzle::kNone, 12));
 }
 
 TEST(SharedTile, OffsetsAreABijection) {
-  for (const SharedTile& tile : {SharedTile{DType::kBF16, 24, 176, 32}, SharedTile{DType::kBF16, 64, 192, 128},
-                                 SharedTile{DType::kF32, 7, 5, 0}, SharedTile{DType::kF32, 16, 16, 64}}) {
+  for (const SharedTile& tile : {SharedTile{DType::kBF16, 24, 176, Swizzle::k32}, SharedTile{DType::kBF16, 64, 192, Swizzle::k128},
+                                 SharedTile{DType::kF32, 7, 5, Swizzle::kNone}, SharedTile{DType::kF32, 16, 16, Swizzle::k64}}) {
     std::set<int64_t> offsets;
     for (int64_t row = 0; row < tile.rows; ++row) {
       for (int64_t col = 0; col < tile.cols; ++col) {
@@ -52,9 +53,9 @@ TEST(SharedTile, OffsetsAreABijection) {
 TEST(SharedTile, MeasuredPattern) {
   // Dense rows of 128 bytes: the 16-byte column of row r is XORed with r mod 8; 64: (r / 2) mod 4; 32: (r / 4) mod 2.
   for (int64_t row = 0; row < 16; ++row) {
-    EXPECT_EQ((SharedTile{DType::kBF16, 16, 64, 128}.Offset(row, 8)), row * 128 + (1 ^ row % 8) * 16);
-    EXPECT_EQ((SharedTile{DType::kBF16, 16, 32, 64}.Offset(row, 8)), row * 64 + (1 ^ row / 2 % 4) * 16);
-    EXPECT_EQ((SharedTile{DType::kBF16, 16, 16, 32}.Offset(row, 8)), row * 32 + (1 ^ row / 4 % 2) * 16);
+    EXPECT_EQ((SharedTile{DType::kBF16, 16, 64, Swizzle::k128}.Offset(row, 8)), row * 128 + (1 ^ row % 8) * 16);
+    EXPECT_EQ((SharedTile{DType::kBF16, 16, 32, Swizzle::k64}.Offset(row, 8)), row * 64 + (1 ^ row / 2 % 4) * 16);
+    EXPECT_EQ((SharedTile{DType::kBF16, 16, 16, Swizzle::k32}.Offset(row, 8)), row * 32 + (1 ^ row / 4 % 2) * 16);
   }
 }
 
@@ -114,17 +115,17 @@ TEST(BankModel, Measurements) {
 
 TEST(Conflicts, WhatWasMeasuredOfFragments) {
   // The f32 fragment as 8-byte stores into rows of 128 bytes: 8 cycles unswizzled, 4 with the XOR.
-  EXPECT_EQ(Conflicts(kMatrixFragment, {DType::kF32, 64, 32, 0}, {AccessKind::kStore}).cycles, 8);
-  const BankCost swizzled = Conflicts(kMatrixFragment, {DType::kF32, 64, 32, 128}, {AccessKind::kStore});
+  EXPECT_EQ(Conflicts(kMatrixFragment, {DType::kF32, 64, 32, Swizzle::kNone}, {AccessKind::kStore}).cycles, 8);
+  const BankCost swizzled = Conflicts(kMatrixFragment, {DType::kF32, 64, 32, Swizzle::k128}, {AccessKind::kStore});
   EXPECT_EQ(swizzled.cycles, 4);
   EXPECT_EQ(swizzled.degree, 2);
   // ldmatrix and stmatrix: free with every swizzle of its own width, eight-fold without.
   for (const int bytes : {128, 64, 32}) {
-    const BankCost cost = Conflicts(kMatrixFragment, {DType::kBF16, 64, bytes / 2, bytes}, {AccessKind::kLoadMatrix});
+    const BankCost cost = Conflicts(kMatrixFragment, {DType::kBF16, 64, bytes / 2, *SwizzleOf(bytes)}, {AccessKind::kLoadMatrix});
     EXPECT_EQ(cost.degree, 1) << bytes;
     EXPECT_EQ(cost.cycles, 4);
   }
-  EXPECT_EQ(Conflicts(kMatrixFragment, {DType::kBF16, 64, 64, 0}, {AccessKind::kStoreMatrix}).degree, 8);
+  EXPECT_EQ(Conflicts(kMatrixFragment, {DType::kBF16, 64, 64, Swizzle::kNone}, {AccessKind::kStoreMatrix}).degree, 8);
 }
 
 TEST(Conflicts, AlgebraAgreesWithEnumeration) {
@@ -146,13 +147,13 @@ TEST(Conflicts, AlgebraAgreesWithEnumeration) {
     if (pick(0, 0, 0, 1)) cols = 1;
     if (rows * cols > 40000) continue;
     if (access.transposed) std::swap(rows, cols);
-    const SharedTile tile{dtype, rows, cols, pick(0, 1) ? ChooseSwizzle(dtype, rows, cols) : 0};
+    const SharedTile tile{dtype, rows, cols, pick(0, 1) ? ChooseSwizzle(dtype, rows, cols) : Swizzle::kNone};
     const BankCost algebra = Conflicts(layout, tile, access), oracle = EnumerateConflicts(layout, tile, access);
     ++checked;
     linear += AddressMap(tile, 1, 1).has_value();
     ASSERT_EQ(algebra.cycles, oracle.cycles) << n << ": " << layout.lanes << " " << layout.vec << " " << layout.halves << " "
                                              << layout.lane_rows << " " << layout.warp_rows << " " << layout.warp_cols << " tile "
-                                             << rows << " x " << cols << " " << Name(dtype) << " swizzle " << tile.swizzle
+                                             << rows << " x " << cols << " " << Name(dtype) << " swizzle " << Number(tile.swizzle)
                                              << " store " << (access.kind == AccessKind::kStore) << " transposed "
                                              << access.transposed;
     ASSERT_EQ(algebra.degree, oracle.degree);
@@ -198,27 +199,27 @@ TEST(RowLayout, RowsOverLanesThenWarpsThenColumns) {
 TEST(Conflicts, MatricesAgreeWithEnumeration) {
   for (const int64_t rows : {64, 128, 192}) {
     for (const int64_t cols : {16, 32, 64, 96, 176, 256}) {
-      for (const int swizzle : {0, ChooseSwizzle(DType::kBF16, rows, cols)}) {
+      for (const Swizzle swizzle : {Swizzle::kNone, ChooseSwizzle(DType::kBF16, rows, cols)}) {
         const SharedTile tile{DType::kBF16, rows, cols, swizzle};
         const Access access{AccessKind::kLoadMatrix, false};
         EXPECT_EQ(Conflicts(kMatrixFragment, tile, access).cycles, EnumerateConflicts(kMatrixFragment, tile, access).cycles)
-            << rows << " x " << cols << " swizzle " << swizzle;
+            << rows << " x " << cols << " swizzle " << Number(swizzle);
       }
     }
   }
 }
 
 TEST(ChooseSwizzle, WidestThatIsNearlyFull) {
-  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 64), 128);
-  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 96), 64);
-  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 176), 128);  // a twelfth of its three panels is unused
-  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 144), 64);
-  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 8), 32);
-  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 160), 64);
-  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 224), 128);
-  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 15), 0);
-  EXPECT_EQ(ChooseSwizzle(DType::kF32, 64, 1), 0);
-  EXPECT_EQ(ChooseSwizzle(DType::kF32, 1, 256), 0);
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 64), Swizzle::k128);
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 96), Swizzle::k64);
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 176), Swizzle::k128);  // a twelfth of its three panels is unused
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 144), Swizzle::k64);
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 8), Swizzle::k32);
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 160), Swizzle::k64);
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 224), Swizzle::k128);
+  EXPECT_EQ(ChooseSwizzle(DType::kBF16, 64, 15), Swizzle::kNone);
+  EXPECT_EQ(ChooseSwizzle(DType::kF32, 64, 1), Swizzle::kNone);
+  EXPECT_EQ(ChooseSwizzle(DType::kF32, 1, 256), Swizzle::kNone);
 }
 
 /// Every element of every tile has a thread, and threads that share one are exact copies.

@@ -53,14 +53,14 @@ TEST(WaveBanks, RanksAgreeWithEnumeration) {
     const Target& target = *FindTarget(name);
     for (const int64_t rows : {16, 32, 64, 128}) {
       for (const int64_t cols : {16, 32, 64, 128, 192, 256}) {
-        for (const int swizzle : {0, 32, 64, 128, kTransposingSwizzle}) {
+        for (const Swizzle swizzle : {Swizzle::kNone, Swizzle::k32, Swizzle::k64, Swizzle::k128, Swizzle::kT128}) {
           const SharedTile tile{DType::kBF16, rows, cols, swizzle};
-          if (swizzle != 0 && cols % tile.PanelCols() != 0) continue;
+          if (swizzle != Swizzle::kNone && cols % tile.PanelCols() != 0) continue;
           for (const FragmentRead& read : kReads) {
             const BankCost ranks = FragmentConflicts(target.bank_rules, tile, read);
             const BankCost lanes = EnumerateFragmentConflicts(target.bank_rules, tile, read);
-            EXPECT_EQ(ranks.cycles, lanes.cycles) << name << " " << rows << " x " << cols << ", " << swizzle;
-            EXPECT_EQ(ranks.degree, lanes.degree) << name << " " << rows << " x " << cols << ", " << swizzle;
+            EXPECT_EQ(ranks.cycles, lanes.cycles) << name << " " << rows << " x " << cols << ", " << Number(swizzle);
+            EXPECT_EQ(ranks.degree, lanes.degree) << name << " " << rows << " x " << cols << ", " << Number(swizzle);
           }
         }
       }
@@ -86,7 +86,7 @@ TEST(WaveBanks, ChosenSwizzleHasNoConflicts) {
   }
   const SharedTile b{DType::kBF16, 64, 256};
   const FragmentRead read{false, true, true};
-  EXPECT_EQ(ChooseFragmentSwizzle(FindTarget("gfx950")->bank_rules, b, std::span(&read, 1)), kTransposingSwizzle);
+  EXPECT_EQ(ChooseFragmentSwizzle(FindTarget("gfx950")->bank_rules, b, std::span(&read, 1)), Swizzle::kT128);
 }
 
 }  // namespace
