@@ -39,7 +39,7 @@ bool TakesPieces(const Window& window, int width);
 /// which exchange a result for each stretch (detail::scan).
 MoveCost ScratchMove(const layout::RegisterLayout& registers, DType dtype, int64_t results, int64_t stretches, bool of_rows,
                      bool is_store);
-/// tk::split::publish (one share) and collect (`shares` of them) of a fragment of rows x cols.
+/// tk::split::send (one share) and collect (`shares` of them) of a fragment of rows x cols.
 MoveCost FragmentMove(int64_t rows, int64_t cols, int64_t shares, bool is_store);
 /// One fetch of eight rows of 16 bytes, the costliest of the window.
 MoveCost MatrixFetch(const Window& window);

@@ -69,8 +69,10 @@ std::optional<Finding> CheckRings(Program& program) {
 
 std::optional<Finding> CheckCluster(const Program& program) {
   const ir::Kernel& kernel = *program.kernel;
-  const bool waits = std::any_of(kernel.workers.begin(), kernel.workers.end(),
-                                 [](const ir::Worker& worker) { return passes::Contains(worker.body, OpCode::kClusterWait); });
+  const auto waits_itself = [](const ir::Worker& worker) { return passes::Contains(worker.body, OpCode::kClusterWait); };
+  const bool waits = std::any_of(kernel.workers.begin(), kernel.workers.end(), waits_itself);
+  // Where some roles do not wait, the block meets in front of all, and its own barriers stand.
+  const bool has_met_block = waits && !std::all_of(kernel.workers.begin(), kernel.workers.end(), waits_itself);
   for (const ir::Worker& worker : kernel.workers) {
     const auto finding = [&](Span span, std::string headline) {
       return Finding{DiagnosticKind::kCertificateHazard, span, std::move(headline)};
@@ -78,14 +80,12 @@ std::optional<Finding> CheckCluster(const Program& program) {
     int count = 0, inside = 0;
     for (const ir::Op& op : worker.body) count += op.code == OpCode::kClusterWait;
     passes::ForEachOp(worker.body, [&](const ir::Op& op) { inside += op.code == OpCode::kClusterWait; });
-    // Without a wait of its own a role has met its block, whose barriers stand.
     const bool may_do_without = kernel.leaves_alone && inside == 0;
     if (waits && !may_do_without && (count != 1 || inside != 1))
       return finding(worker.span,
                      fmt::format("`{}` does not wait for the other blocks once, outside of loops and conditions", worker.name));
   }
   for (const Agent& agent : program.agents) {
-    const bool has_met_block = waits && !passes::Contains(agent.worker->body, OpCode::kClusterWait);
     bool has_waited = !waits;
     for (const Step& step : agent.steps) {
       if (step.kind != StepKind::kOp) continue;

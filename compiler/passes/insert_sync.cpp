@@ -245,12 +245,12 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
   // Who reaches into other blocks waits for these when it comes to that. A single thread, which copies, can't: where all threads
   // meet the cluster once more at the end, they do so in front of everything, too.
   const auto computes = [](const ir::Worker& worker) { return worker.kind == ir::RoleKind::kCompute; };
-  const bool waits_late =
-      kernel.leaves_alone || (kernel.Spread() > 1 && std::all_of(kernel.workers.begin(), kernel.workers.end(), computes));
+  const bool all_compute = std::all_of(kernel.workers.begin(), kernel.workers.end(), computes);
+  const bool waits_late = kernel.leaves_alone || (kernel.Spread() > 1 && all_compute);
   for (size_t i = 0; i < rings.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];
     LinkBarriers(kernel, worker.body);
-    if (waits_late && computes(worker)) WaitForCluster(worker);
+    if (waits_late && computes(worker)) WaitForCluster(worker, /*has_met_block=*/!all_compute);
     DeclareRings(kernel, worker, rings[i]);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};

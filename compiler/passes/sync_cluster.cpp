@@ -24,20 +24,20 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 
-bool UsesBarrier(const Op& op) {
-  switch (op.code) {
-    case OpCode::kWaitEmpty:
-    case OpCode::kWaitFull:
-    case OpCode::kExpect:
-    case OpCode::kArrive:
-    case OpCode::kStoreCluster:
-    case OpCode::kSplitSend:
-    case OpCode::kPutTileCluster: return true;
-    default:
-      return std::any_of(op.regions.begin(), op.regions.end(), [](const Region& region) {
-        return std::any_of(region.begin(), region.end(), [](const Op& inner) { return UsesBarrier(inner); });
-      });
-  }
+bool ReachesOut(OpCode code) {
+  return code == OpCode::kStoreCluster || code == OpCode::kSplitSend || code == OpCode::kPutTileCluster;
+}
+
+bool UsesBarrier(OpCode code) {
+  return ReachesOut(code) || code == OpCode::kWaitEmpty || code == OpCode::kWaitFull || code == OpCode::kExpect ||
+         code == OpCode::kArrive;
+}
+
+/// Whether the operation is such a one, or one inside of it.
+bool Holds(const Op& op, bool (*is_such)(OpCode)) {
+  return is_such(op.code) || std::any_of(op.regions.begin(), op.regions.end(), [&](const Region& region) {
+           return std::any_of(region.begin(), region.end(), [&](const Op& inner) { return Holds(inner, is_such); });
+         });
 }
 
 /// By one thread of the instance: so many bytes will come.
@@ -85,8 +85,9 @@ void AddSharesBarrier(ir::Kernel& kernel, const ir::Buffer& buffer) {
       {ir::SharesBarrier(buffer.name), buffer.instances, 1, "all other blocks have filled their parts of " + buffer.name});
 }
 
-void WaitForCluster(ir::Worker& worker) {
-  const auto first = std::find_if(worker.body.begin(), worker.body.end(), UsesBarrier);
+void WaitForCluster(ir::Worker& worker, bool has_met_block) {
+  const auto needs_it = has_met_block ? ReachesOut : UsesBarrier;
+  const auto first = std::find_if(worker.body.begin(), worker.body.end(), [&](const Op& op) { return Holds(op, needs_it); });
   if (first != worker.body.end()) worker.body.insert(first, MakeOp(OpCode::kClusterWait, "", "", 0, first->span));
 }
 

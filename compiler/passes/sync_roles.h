@@ -87,8 +87,9 @@ void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled
 /// In front of the collection of a split sum: what the other blocks send has come.
 void AwaitShares(const ir::Kernel& kernel, const ir::Op& collect, ir::Region& out);
 void AddSharesBarrier(ir::Kernel& kernel, const ir::Buffer& buffer);
-/// In front of the first use of barriers: the other blocks are there, and their barriers stand.
-void WaitForCluster(ir::Worker& worker);
+/// In front of the first use of barriers, or of those of other blocks if the own ones are known to stand: the other blocks are
+/// there, and so are theirs.
+void WaitForCluster(ir::Worker& worker, bool has_met_block);
 
 /// Where tiles are drawn: one role, in a cluster that of the first block, draws the next one while it works on the present one, and
 /// hands its number to all roles, itself among them.

@@ -19,14 +19,14 @@
 //   compute           |         products of slot 0               | products of slot 1
 //                     +-------------------------------------------- until slot 0's are complete: arrive empty[0]
 //
-// No block may leave while another still reads its sums: they meet once more at the end.
+// Nobody reaches into a block that has received its parts: it leaves when it is done.
 //
-// Shared memory, 229448 of 232448 bytes:
+// Shared memory, 221256 of 232448 bytes:
 //
 //        0   a[4]      4 x  64 x 128 bf16   65536
 //    65536   b[4]      4 x 128 x 128 bf16  131072
-//   196608   partial       64 x 128 f32     32768   the block's share of the sum
-//   229376   full[4], empty[4], summed         72
+//   196608   parts         64 x 96 f32      24576   what the others have of this block's columns
+//   221184   full[4], empty[4], parts_full     72
 
 #include "tk/sm90.h"
 
@@ -44,10 +44,10 @@ using bf16 = tk::bf16;
 struct gemm_shared {
     tk::shared_tile<bf16, BM, BK, tk::swizzle::b128> a[slots];
     tk::shared_tile<bf16, BK, BN, tk::swizzle::b128> b[slots];
-    tk::fragment_buffer<BM, BN / cluster * (cluster - 1)> partial;
+    tk::fragment_buffer<BM, BN / cluster * (cluster - 1)> parts;
     tk::barrier full[slots];   // 1 arrival: load announces the bytes of a and b
     tk::barrier empty[slots];  // 4 arrivals: the warps of compute
-    tk::barrier summed;        // 16 arrivals: the warps of compute in all four blocks
+    tk::barrier parts_full;    // 1 arrival, and the bytes from the other three blocks
 };
 
 struct gemm_arguments {
@@ -73,10 +73,11 @@ gemm_kernel(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, const gemm_arguments argum
             tk::init(shared.full[s], 1);
             tk::init(shared.empty[s], 4);
         }
-        tk::init(shared.summed, 4 * cluster);
+        tk::init(shared.parts_full, 1);
         tk::fence_barrier_init();
     }
-    tk::cluster::sync();
+    tk::cluster::arrive();
+    tk::block::sync();
     // The prologue ran under the end of the launch before; its results and its reads are done from here on.
     tk::grid::wait_previous();
     tk::grid::allow_next();
@@ -116,14 +117,15 @@ gemm_kernel(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, const gemm_arguments argum
         tk::warpgroup::mma_wait<0>(acc);
 
         // The sum over the cluster, of columns rank * BN / cluster and on.
-        tk::split::publish<cluster>(shared.partial, acc, rank, shared.summed);
-        tk::wait_published(shared.summed, 0);
-        const auto sum = tk::split::collect<cluster>(shared.partial, acc, rank);
+        tk::cluster::wait();
+        tk::split::send<cluster>(shared.parts, acc, rank, shared.parts_full);
+        if (tk::warpgroup::thread() == 0) tk::expect_bytes(shared.parts_full, shared.parts.bytes);
+        tk::wait(shared.parts_full, 0);
+        const auto sum = tk::split::collect<cluster>(shared.parts, acc, rank);
 
         // C[m, n] <- acc
         tk::warpgroup::store(C.block(tk::span(m * BM), tk::span(n * BN + rank * (BN / cluster))), tk::convert<bf16>(sum));
     }
-    tk::cluster::sync();
 }
 
 }  // namespace

@@ -229,7 +229,6 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     const int split_share = tk::cdiv(tk::cdiv(K, 128), 2) * 128;
     const int split_begin = tk::cluster::rank() * split_share;
     const int split_end = split_begin + split_share;
-    tk::cluster::wait();
     for (int k = split_begin; k < split_end; k += 128) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
@@ -248,6 +247,7 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
+    tk::cluster::wait();
     tk::split::send<2>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_full);
     if (tk::warpgroup::thread() == 0) tk::expect_bytes(shared.acc_shares_full, 8192);
     tk::wait(shared.acc_shares_full, /*parity=*/0);
@@ -361,7 +361,6 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
     const int split_share = tk::cdiv(tk::cdiv(K, 128), 8) * 128;
     const int split_begin = tk::cluster::rank() * split_share;
     const int split_end = split_begin + split_share;
-    tk::cluster::wait();
     for (int k = split_begin; k < split_end; k += 128) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
@@ -380,6 +379,7 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
+    tk::cluster::wait();
     tk::split::send<8>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_full);
     if (tk::warpgroup::thread() == 0) tk::expect_bytes(shared.acc_shares_full, 14336);
     tk::wait(shared.acc_shares_full, /*parity=*/0);
@@ -484,7 +484,6 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
     const int split_begin = tk::cluster::rank() * split_share;
     const int split_end = split_begin + split_share;
-    tk::cluster::wait();
     for (int k = split_begin; k < split_end; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
@@ -503,6 +502,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
+    tk::cluster::wait();
     tk::split::send<4>(shared.acc_shares, acc, tk::cluster::rank(), shared.acc_shares_full);
     if (tk::warpgroup::thread() == 0) tk::expect_bytes(shared.acc_shares_full, 24576);
     tk::wait(shared.acc_shares_full, /*parity=*/0);
@@ -626,7 +626,6 @@ gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     const int split_share = tk::cdiv(tk::cdiv(K, 64), 2) * 64;
     const int split_begin = tk::cluster::rank() * split_share;
     const int split_end = split_begin + split_share;
-    tk::cluster::wait();
     for (int k = split_begin; k < split_end; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
@@ -645,6 +644,7 @@ gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
+    tk::cluster::wait();
     tk::split::send<2>(shared.acc_shares[w], acc, tk::cluster::rank(), shared.acc_shares_full[w]);
     if (tk::warpgroup::thread() == 0) tk::expect_bytes(shared.acc_shares_full[w], 16384);
     tk::wait(shared.acc_shares_full[w], /*parity=*/0);
@@ -774,7 +774,6 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
     const int split_share = tk::cdiv(tk::cdiv(K, 64), 4) * 64;
     const int split_begin = tk::cluster::rank() * split_share;
     const int split_end = split_begin + split_share;
-    tk::cluster::wait();
     for (int k = split_begin; k < split_end; k += 64) {
       // let (a, b) = <-ab
       tk::wait(shared.ab_full[ab.slot], ab.phase);
@@ -793,6 +792,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
     if (split_begin < split_end) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // for k in K by BK
     // Each block has the sum over its share of the loop; the cluster's blocks add these up, each for some of the columns.
+    tk::cluster::wait();
     tk::split::send<4>(shared.acc_shares[w], acc, tk::cluster::rank(), shared.acc_shares_full[w]);
     if (tk::warpgroup::thread() == 0) tk::expect_bytes(shared.acc_shares_full[w], 24576);
     tk::wait(shared.acc_shares_full[w], /*parity=*/0);
