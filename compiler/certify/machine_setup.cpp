@@ -11,7 +11,7 @@ using ir::OpCode;
 
 namespace {
 
-/// What the copy engine or the matrix unit reads or writes.
+/// What the copy engine, the matrix unit or another block reads or writes.
 std::vector<bool> AsyncBuffers(const Program& program) {
   std::vector<bool> async(program.kernel->buffers.size());
   for (const Agent& agent : program.agents) {
@@ -20,9 +20,10 @@ std::vector<bool> AsyncBuffers(const Program& program) {
       if (step.root >= 0) buffer_of_root[static_cast<size_t>(step.root)] = step.buffer;
       if (step.kind != StepKind::kOp) continue;
       const OpCode code = step.op->code;
-      const bool is_async = code == OpCode::kMma || ir::IsEngineLoad(code) || code == OpCode::kStoreAsync ||
-                            code == OpCode::kStoreCluster || code == OpCode::kPutTileCluster;
+      const bool is_async =
+          code == OpCode::kMma || ir::IsEngineLoad(code) || code == OpCode::kStoreAsync || ir::StoresToBlocks(code);
       if (!is_async) continue;
+      if (step.buffer >= 0) async[static_cast<size_t>(step.buffer)] = true;  // of no view
       for (const Access& access : step.accesses)
         async[static_cast<size_t>(buffer_of_root[static_cast<size_t>(access.root)])] = true;
     }

@@ -14,8 +14,8 @@ using ir::Op;
 using ir::OpCode;
 
 bool ReachesOut(const ir::Op& op) {
-  return ir::IsMulticast(op.code) || op.code == OpCode::kStoreCluster || op.code == OpCode::kPutTileCluster ||
-         op.code == OpCode::kSplitSend || (op.code == OpCode::kArrive && (op.number == ir::kInAllBlocks || !op.scalars.empty()));
+  return ir::IsMulticast(op.code) || ir::StoresToBlocks(op.code) ||
+         (op.code == OpCode::kArrive && (op.number == ir::kInAllBlocks || !op.scalars.empty()));
 }
 
 std::set<std::string> RingsOf(const Op& loop) {

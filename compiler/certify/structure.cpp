@@ -7,6 +7,7 @@
 #include <map>
 
 #include "compiler/certify/scene.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::certify {
@@ -96,8 +97,7 @@ std::optional<Finding> CheckCluster(const Program& program) {
                        fmt::format("`{}` {} before it knows that barriers stand and the other blocks have begun", agent.name,
                                    Doing(kernel, *step.op))};
       // Stores are waited for where they arrive, which the replay proves; nobody knows of the end of the others.
-      const bool is_waited_for = step.op->code == OpCode::kStoreCluster || step.op->code == OpCode::kSplitSend;
-      if (reaches && kernel.leaves_alone && !is_waited_for)
+      if (reaches && kernel.leaves_alone && !ir::StoresToBlocks(step.op->code))
         return Finding{DiagnosticKind::kCertificateHazard, step.op->span,
                        fmt::format("`{}` {} in a block that may have ended", agent.name, Doing(kernel, *step.op))};
     }

@@ -55,6 +55,10 @@ constexpr bool LoadsRows(OpCode code) { return code == OpCode::kLoadRows || code
 constexpr bool IsEngineLoad(OpCode code) { return code == OpCode::kLoadAsync || LoadsRows(code) || IsMulticast(code); }
 /// How many rows exist of what such a copy brings.
 inline const Scalar& ExistingRows(const Op& load) { return load.scalars[load.scalars.size() - (IsMulticast(load.code) ? 2 : 1)]; }
+/// Stores into shared memory of other blocks of the cluster, whose barriers count the bytes.
+constexpr bool StoresToBlocks(OpCode code) {
+  return code == OpCode::kStoreCluster || code == OpCode::kPutTileCluster || code == OpCode::kSplitSend;
+}
 constexpr bool LoadsFragments(OpCode code) { return code == OpCode::kLoadLeft || code == OpCode::kLoadRight; }
 
 }  // namespace tkc::ir

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
@@ -24,12 +25,8 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 
-bool ReachesOut(OpCode code) {
-  return code == OpCode::kStoreCluster || code == OpCode::kSplitSend || code == OpCode::kPutTileCluster;
-}
-
 bool UsesBarrier(OpCode code) {
-  return ReachesOut(code) || code == OpCode::kWaitEmpty || code == OpCode::kWaitFull || code == OpCode::kExpect ||
+  return ir::StoresToBlocks(code) || code == OpCode::kWaitEmpty || code == OpCode::kWaitFull || code == OpCode::kExpect ||
          code == OpCode::kArrive;
 }
 
@@ -86,7 +83,7 @@ void AddSharesBarrier(ir::Kernel& kernel, const ir::Buffer& buffer) {
 }
 
 void WaitForCluster(ir::Worker& worker, bool has_met_block) {
-  const auto needs_it = has_met_block ? ReachesOut : UsesBarrier;
+  const auto needs_it = has_met_block ? ir::StoresToBlocks : UsesBarrier;
   const auto first = std::find_if(worker.body.begin(), worker.body.end(), [&](const Op& op) { return Holds(op, needs_it); });
   if (first != worker.body.end()) worker.body.insert(first, MakeOp(OpCode::kClusterWait, "", "", 0, first->span));
 }
