@@ -4,7 +4,7 @@
 // Both sides read the same random operand sets, rotated over at least three times the L2, as CUDA graphs of at least --ms
 // milliseconds, in rounds of A B B A. The figure of a case is the median over the rounds of (cublasLt time / our time).
 // cublasLt is given a 64 MB workspace and the best of its first eight heuristics, each measured on the same data.
-// Usage: gemm_bench [--ms 2] [--rounds 7] [--quick] [--survey] [--mma-loop] [--shape MxNxK]... label:lib.so:symbol:NN ...
+// Usage: gemm_bench [--ms 2] [--rounds 7] [--quick] [--survey [--layout NT]] [--mma-loop] [--shape MxNxK]... label:lib.so:symbol:NN ...
 //   A case runs with the entry of its layout; further entries of the same layout are shown as further lines. --mma-loop takes
 //   as the other side as many mma.sync as the case needs, on registers alone: what code for sm_80 could reach at most.
 #include <cublasLt.h>
@@ -129,6 +129,7 @@ struct Options {
   double ms = 2.0;
   int rounds = 7;
   bool quick = false, survey = false;
+  char layout[3] = "NN";  // of the survey
   bool mma_loop = false;
   std::vector<Case> shapes;
   std::vector<EntrySpec> entries;
@@ -307,22 +308,22 @@ class Bench {
 };
 
 /// Layers of language models, by batches of one to thousands of rows, and squares: what users multiply, with no bar.
-std::vector<Case> Survey() {
+std::vector<Case> Survey(bool trans_a, bool trans_b) {
   constexpr int64_t kRows[] = {1, 16, 32, 64, 100, 128, 192, 256, 384, 512, 777, 1024, 1500, 2048, 3000, 4096, 6000};
   constexpr int64_t kLayers[][2] = {{4096, 4096}, {6144, 4096}, {28672, 4096}, {4096, 14336}, {1024, 4096}, {5120, 5120}, {13824, 5120}, {5120, 13824},
                                     {3584, 3584}, {18944, 3584}, {8192, 8192}, {10240, 8192}, {2048, 2048}, {3072, 768}, {768, 3072}, {151936, 1024}};
   constexpr int64_t kSquares[] = {1000, 1500, 2500, 3000, 3500, 5000, 6000, 7000};
   std::vector<Case> cases;
   for (const auto& [columns, terms] : kLayers) {
-    for (const int64_t rows : kRows) cases.push_back({rows, columns, terms, false, false, 0});
+    for (const int64_t rows : kRows) cases.push_back({rows, columns, terms, trans_a, trans_b, 0});
   }
-  for (const int64_t n : kSquares) cases.push_back({n, n, n, false, false, 0});
+  for (const int64_t n : kSquares) cases.push_back({n, n, n, trans_a, trans_b, 0});
   return cases;
 }
 
 std::vector<Case> Table(const Options& options) {
   if (!options.shapes.empty()) return options.shapes;
-  if (options.survey) return Survey();
+  if (options.survey) return Survey(options.layout[0] == 'T', options.layout[1] == 'T');
   std::vector<Case> cases = {
       {2048, 2048, 2048, false, false, 0.97}, {4096, 4096, 4096, false, false, 0.97}, {8192, 8192, 8192, false, false, 0.97}};
   if (options.quick) return cases;
@@ -363,6 +364,8 @@ int main(int argc, char** argv) {
       options.quick = true;
     else if (arg == "--survey")
       options.survey = true;
+    else if (arg == "--layout" && i + 1 < argc && std::sscanf(argv[++i], "%2[NT]", options.layout) == 1 && options.layout[1])
+      continue;
     else if (arg == "--mma-loop")
       options.mma_loop = true;
     else if (arg == "--shape" && i + 1 < argc && std::sscanf(argv[++i], "%lldx%lldx%lld:%2s", &m, &n, &k, layout) >= 3)
