@@ -116,6 +116,17 @@ function(add_tk_kernel target)
     endif()
   endif()
 
+  if(language STREQUAL CUDA AND CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA" AND NOT arg_GENERATE_ONLY)
+    set(needed 12.5)
+    if(names MATCHES "sm_120")
+      set(needed 12.8)
+    endif()
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS needed)
+      message(FATAL_ERROR "add_tk_kernel(${target}): generated code for ${names} needs CUDA ${needed} or later; "
+        "${CMAKE_CUDA_COMPILER} is of ${CMAKE_CUDA_COMPILER_VERSION}. Another one is named by -DCMAKE_CUDA_COMPILER=..")
+    endif()
+  endif()
+
   _tk_check_arguments(${target} "${arg_SOURCES}" "${arg_DEFINE}")
   set(made "")
   if(TARGET ${target})

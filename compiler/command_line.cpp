@@ -28,7 +28,7 @@ Examples
                                          one file for several GPUs of one vendor, whose launcher chooses by the device
   tkc gemm.tk --emit=schedule            the program of every role, before it is printed as C++
   tkc gemm.tk --dump-after=insert_sync   the IR behind a pass, on standard error
-  tkc --from=tile --run-pass=select_layout x.ir   one pass over IR text
+  tkc --from=tile --run-pass=assign_roles x.ir   one pass over the text that --emit=tile has written
   tkc --explain fill-not-neutral         what a diagnostic means and how to mend it
   tkc run gemm.tk --dims M=256,N=256,K=256 --in A=a.npy --out C=c.npy
                                          execute the generated code on the simulator, no GPU needed; inputs not given are random
@@ -146,7 +146,7 @@ bool Pairs(const std::vector<std::string>& texts, bool commas, const char* optio
 
 /// What every command takes. `targets` is its help for --target.
 void AddCompileOptions(CLI::App& app, Options& options, const std::string& targets) {
-  app.add_option("-D", options.defines, "NAME=value: set a compile-time parameter")
+  app.add_option("-D", options.defines, "set a compile-time parameter, or an item of all schedule sets: -D BM=64, -D order=rows")
       ->allow_extra_args(false)
       ->type_name("NAME=value");
   app.add_option("-I", options.include_dirs, "look here for imports")->allow_extra_args(false)->type_name("DIR");
@@ -169,8 +169,8 @@ struct MainFlags {
 
 void AddMainOptions(CLI::App& app, Options& options, MainFlags& flags) {
   app.footer(kExamples);
-  app.add_option("kernel.tk", options.input, "the file to compile; `-` reads standard input");
-  AddFile(app, "-o", options.output, "where to write; with C++ its header goes beside it");
+  app.add_option("kernel.tk", options.input, "the file to compile; `-` reads standard input")->type_name("");
+  AddFile(app, "-o", options.output, "where to write (default: standard output); the header of C++ goes beside it");
   AddCompileOptions(app, options, "the GPU to compile for (default sm_90a), or several for one file: sm_80,sm_90a");
   AddChoice(app, kEmit, options.emit,
             "instead of C++ and its header: ast; the IR, tile or schedule; source or header alone; report; certificate", "WHAT");
@@ -224,7 +224,7 @@ constexpr const char* kOneTarget = "the GPU whose code is executed (default sm_9
 
 void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
   app.footer(kRunExamples);
-  app.add_option("kernel.tk", line.options.input, "the file")->required();
+  app.add_option("kernel.tk", line.options.input, "the file")->required()->type_name("");
   AddChoice(app, kOn, line.run.on, "where: simulator (default), gpu or reference", "WHERE");
   AddArgumentOptions(app, line.run.arguments, texts);
   app.add_option("--out", texts.outputs, "where to write a tensor: C=c.npy; bf16 is written as uint16, bit by bit")
@@ -244,7 +244,7 @@ void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
 
 void AddTraceOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
   app.footer(kTraceExamples);
-  app.add_option("kernel.tk", line.options.input, "the file")->required();
+  app.add_option("kernel.tk", line.options.input, "the file")->required()->type_name("");
   AddFile(app, "-o", line.options.output, "where to write: .svg, a picture; .json, for Perfetto")->required();
   AddArgumentOptions(app, line.run.arguments, texts);
   app.add_option("--schedule", line.run.schedule, "this schedule set, whose condition must hold, instead of the first whose does")
@@ -255,7 +255,7 @@ void AddTraceOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
 void AddCheckOptions(CLI::App& app, CommandLine& line, bool& no_gpu) {
   app.footer(kCheckExamples);
   CheckCommand& check = line.check;
-  app.add_option("kernel.tk", line.options.input, "the file; all its kernels are checked")->required();
+  app.add_option("kernel.tk", line.options.input, "the file; all its kernels are checked")->required()->type_name("");
   app.add_option("--kernel", check.kernel, "this one only")->type_name("NAME");
   AddNumber<1, 10000>(app, "--shapes", check.shapes, "how many sets of extents (default 24)")->type_name("N");
   AddNumber<1, 10000>(app, "--seeds", check.seeds, "how many seeds of data and timing for each (default 3)")->type_name("N");
@@ -276,9 +276,14 @@ std::string CommandName(const CLI::App& app) {
 /// What stands too much on the command line.
 int ReportExtras(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
-  Extras extras{CommandName(app), app.remaining(true), {}, {}};
+  Extras extras{CommandName(app), app.remaining(true), {}, {}, {}};
   for (const CLI::Option* each : (parsed.empty() ? app : *parsed.front()).get_options()) extras.options.push_back(each->get_name());
   if (parsed.empty()) extras.file = app.get_option("kernel.tk")->as<std::string>();
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    for (const CLI::Option* each : command->get_options())
+      extras.elsewhere.emplace_back(each->get_name(), "tkc " + command->get_name());
+  }
+  for (const CLI::Option* each : app.get_options()) extras.elsewhere.emplace_back(each->get_name(), "tkc");
   return Report(extras);
 }
 

@@ -24,6 +24,15 @@ std::string OptionInOtherCompilers(std::string_view word) {
   return word == "-v" || word == "-V" ? "--version" : word == "--output" ? "-o" : "";
 }
 
+/// "`tkc run`, `tkc trace`": those that have the option.
+std::string CommandsWith(const std::vector<std::pair<std::string, std::string>>& options, const std::string& option) {
+  std::string commands;
+  for (const auto& [name, command] : options) {
+    if (name == option) commands += fmt::format("{}`{}`", commands.empty() ? "" : ", ", command);
+  }
+  return commands;
+}
+
 }  // namespace
 
 int ReportOption(const std::string& command, std::string_view what) {
@@ -62,7 +71,7 @@ int ReportMissing(const std::string& command, std::string_view text) {
 }
 
 int Report(const Extras& extras) {
-  const auto& [command, words, options, file] = extras;
+  const auto& [command, words, options, elsewhere, file] = extras;
   const auto option = std::find_if(words.begin(), words.end(), [](const std::string& text) { return text.starts_with('-'); });
   if (option != words.end()) {
     const std::string word = option->substr(0, option->find('='));
@@ -70,6 +79,8 @@ int Report(const Extras& extras) {
     fmt::print(stderr, "error: `{}` has no option `{}`\n", command, word);
     if (word == "-o" && command == "tkc run")
       fmt::print(stderr, "help: write `--out NAME=FILE` for each tensor that is wanted\n");
+    else if (const std::string others = CommandsWith(elsewhere, word); !others.empty())
+      fmt::print(stderr, "help: {} {} it\n", others, others.find(',') == std::string::npos ? "has" : "have");
     else if (!meant.empty())
       fmt::print(stderr, "help: write `{}`\n", meant);
     else

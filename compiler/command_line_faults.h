@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tkc {
@@ -21,8 +22,9 @@ int ReportMissing(const std::string& command, std::string_view text);
 struct Extras {
   std::string command;
   std::vector<std::string> words;
-  std::vector<std::string> options;  // of the command
-  std::string file;                  // of `tkc`: what was taken for it, and may be a slip of a command
+  std::vector<std::string> options;                            // of the command
+  std::vector<std::pair<std::string, std::string>> elsewhere;  // options, and the commands that have them
+  std::string file;                                            // of `tkc`: what was taken for it, and may be a slip of a command
 };
 int Report(const Extras& extras);
 

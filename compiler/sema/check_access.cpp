@@ -146,6 +146,11 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
                              AxisRange& axis) {
   if (index.kind == ast::Index::Kind::kAll) return WholeAxis(extent, param, dim, index.span, axis);
   if (ReportIndexFromEnd(index, extent, param) || ReportNoElement(index, extent, param, dim)) return false;
+  const auto* name = ast::DynCast<ast::NameExpr>(*index.expr);
+  if (name != nullptr && scope_->Find(name->name) == nullptr && !NamedNumber(name->name)) {
+    UnknownName(name->name, name->span, NameUse::kValue, index.kind == ast::Index::Kind::kExpr ? IndexOver(extent) : "");
+    return false;
+  }
   Value value = Eval(*index.expr);
   if (value.IsError()) return false;
   if (index.kind == ast::Index::Kind::kSlice || index.kind == ast::Index::Kind::kBlock) {
@@ -192,7 +197,7 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
   axis.start = IntegerScalar(std::move(value), fmt::format("index {} of `{}`", dim, param.name));
   axis.extent = 1;
   axis.dropped = true;
-  return axis.start != nullptr;
+  return axis.start != nullptr && !ReportEndAsElement(index, *axis.start, extent, param, dim);
 }
 
 bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, bool is_store, Access& access) {

@@ -90,7 +90,12 @@ void Elaborator::ReportMissingIndex(const ast::IndexExpr& expr, const typed::Par
                          fmt::format("`{}` has {} axes, found {} {}: axis {} is taken whole, and {} is known at launch only",
                                      param.name, param.extents.size(), found, found == 1 ? "index" : "indices", axis, name));
   report.Note(param.span, fmt::format("`{}` is declared here", param.name));
-  if (!SuggestLeadingIndex(expr, param, axes, report))
+  if (SuggestLeadingIndex(expr, param, axes, report)) return;
+  const std::string over = found == axis && !expr.fill ? IndexOver(extent) : "";
+  if (!over.empty())
+    report.Help(fmt::format("write `{}`, the index that runs over it, behind {}", over, found == 1 ? "the one" : "the others"),
+                Edit{{expr.span.file, expr.span.end - 1, expr.span.end - 1}, ", " + over});
+  else
     report.Help("give the axis an index, such as a block of `for n in N by 128`, or make its extent a compile-time parameter");
 }
 
@@ -103,6 +108,38 @@ bool Elaborator::ReportNoElement(const ast::Index& index, const typed::Expr& ext
   report.Note(param.span, fmt::format("axis {} of `{}` has {} element{}", axis, param.name, *count, *count == 1 ? "" : "s"));
   report.Help(fmt::format("elements are counted from 0: the last one is {}", *count - 1));
   return true;
+}
+
+bool Elaborator::ReportEndAsElement(const ast::Index& index, const typed::Expr& start, const typed::Expr& extent,
+                                    const typed::Param& param, int axis) {
+  if (NumberOf(extent) || !symbolic_.AreEqual(start, extent)) return false;
+  const std::string text = ast::SourceText(*index.expr), over = IndexOver(extent);
+  DiagnosticBuilder report =
+      diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, fmt::format("`{}` has no element `{}`", param.name, text));
+  report.Note(param.span, fmt::format("axis {} of `{}` has `{}` elements, counted from 0", axis, param.name, text));
+  if (over.empty())
+    report.Help(fmt::format("the last one is `{} - 1`", text));
+  else
+    report.Help(fmt::format("write `{}`, the index that runs over them", over), Edit{index.span, over});
+  return true;
+}
+
+std::string Elaborator::IndexOver(const typed::Expr& extent) {
+  std::string found;
+  for (const std::string& name : scope_->Names()) {
+    const Value& value = scope_->Find(name)->value;
+    bool runs_over = value.kind == Value::Kind::kBlock && !value.block->shifted &&
+                     symbolic_.AreEqual(value.block->range_hi ? *value.block->range_hi : *value.block->hi, extent);
+    if (value.kind == Value::Kind::kExpr && value.expr->kind == ExprKind::kVar && extent.kind == ExprKind::kDim) {
+      const auto range = ranges_.find(value.expr->id);
+      const auto* high = range == ranges_.end() || range->second->low ? nullptr : ast::DynCast<ast::NameExpr>(*range->second->high);
+      runs_over = high != nullptr && high->name == kernel_.dims[extent.id].name;
+    }
+    if (!runs_over) continue;
+    if (!found.empty()) return "";
+    found = name;
+  }
+  return found;
 }
 
 bool Elaborator::ReportIndexFromEnd(const ast::Index& index, const typed::Expr& extent, const typed::Param& param) {

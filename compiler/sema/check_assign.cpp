@@ -105,6 +105,7 @@ void Elaborator::AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& ta
     Value old = EvalName(target);
     old.span = target.span;
     const Op op = OpOf(stmt.op);
+    if (ReportGrowth(stmt, old, value)) return;
     value = op == Op::kMax || op == Op::kMin
                 ? MinMax(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.op_span)
                 : Arithmetic(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.span, stmt.op_span);
@@ -115,6 +116,30 @@ void Elaborator::AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& ta
   typed::Stmt& typed_stmt = Append(StmtKind::kAssign, stmt.span);
   typed_stmt.var = var;
   typed_stmt.expr = std::move(expr);
+}
+
+/// A column with which a row is combined, or a row with a tile: the result is larger than the variable.
+bool Elaborator::ReportGrowth(const ast::AssignStmt& stmt, const Value& old, const Value& value) {
+  if (!old.IsTile() || !value.IsTile()) return false;
+  const Type &mine = old.expr->type, &other = value.expr->type;
+  const bool grows = (mine.rows == 1 && other.rows > 1) || (mine.cols == 1 && other.cols > 1);
+  const auto fits = [](int64_t m, int64_t n) { return m == n || m == 1 || n == 1; };
+  if (!grows || !fits(mine.rows, other.rows) || !fits(mine.cols, other.cols)) return false;
+  DiagnosticBuilder report =
+      diagnostics_.Error(DiagnosticKind::kShapeMismatch, stmt.op_span,
+                         fmt::format("`{}` of shapes [{}, {}] and [{}, {}] is no [{}, {}]", Spelling(stmt.op), mine.rows, mine.cols,
+                                     other.rows, other.cols, mine.rows, mine.cols));
+  report.Label(old.span, fmt::format("`{}`", TypeText(mine))).Label(value.span, fmt::format("`{}`", TypeText(other)));
+  NoteDeclaration(old, report);
+  const typed::Expr* reduced = value.expr.get();
+  while (reduced->kind == ExprKind::kConvert) reduced = reduced->args[0].get();
+  if (reduced->kind == ExprKind::kReduce && mine.rows == reduced->args[0]->type.rows && mine.cols == 1)
+    report.Help("`rowsum`, `rowmax` and `rowmin` give a column: one number of each row");
+  else if (reduced->kind == ExprKind::kReduce && mine.cols == reduced->args[0]->type.cols && mine.rows == 1)
+    report.Help("`colsum`, `colmax` and `colmin` give a row: one number of each column");
+  else if (mine.rows == other.cols && mine.cols == other.rows)
+    report.Help("transpose it: `.T`");
+  return true;
 }
 
 /// A sum of a loop in a variable of 16 bits or less.

@@ -47,10 +47,11 @@ struct Builtin {
   Class kind;
   Op op;
   size_t least, most;
+  std::string_view arguments;
 };
 
 constexpr Builtin kBuiltins[] = {
-#define BUILTIN(name, kind, op, least, most) {#name, Class::k##kind, Op::op, least, most},
+#define BUILTIN(name, kind, op, least, most, arguments) {#name, Class::k##kind, Op::op, least, most, arguments},
 #include "compiler/sema/builtin.def"
 #undef BUILTIN
 };
@@ -163,6 +164,8 @@ bool Elaborator::EvalArguments(const ast::CallExpr& expr, size_t least, size_t m
                                        most == 1 ? "" : "s", expr.arguments.size()));
     if (expr.arguments.size() == 1 && (name == "max" || name == "min"))
       report.Help(fmt::format("of the elements of a row or column it is `row{0}(x)` or `col{0}(x)`", name));
+    else if (const Builtin* builtin = FindBuiltin(name))
+      report.Help(fmt::format("write `{}({})`", name, builtin->arguments));
     return false;
   }
   if (!EvalAll(expr.arguments, args)) return false;

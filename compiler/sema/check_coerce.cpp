@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -29,6 +30,12 @@ bool HoldsNumber(DType dtype, int64_t number) {
 /// Whether a row or a column would be repeated to make the tile.
 bool IsRepeated(const Type& vector, const Type& tile) {
   return (vector.rows == 1 && vector.cols == tile.cols) || (vector.cols == 1 && vector.rows == tile.rows);
+}
+
+/// `2` of `2.0`; "" of anything else.
+std::string WholeNumber(const typed::Expr& expr) {
+  const double value = expr.kind == ExprKind::kFloat ? expr.float_value : 0.5;
+  return value == std::floor(value) && std::abs(value) < 1e6 ? fmt::format("{}", static_cast<int64_t>(value)) : "";
 }
 
 }  // namespace
@@ -60,6 +67,7 @@ std::optional<Type> Elaborator::Broadcast(const Value& a, const Value& b, std::s
   if (column == nullptr) {
     NoteDeclaration(a, report);
     NoteDeclaration(b, report);
+    if (spelling == "*" && x.cols == y.rows) report.Help("a product of matrices is `@`", Edit{span, "@"});
   } else {
     report.Note("a slab of one axis is a column");
     const typed::Expr* inner = column->expr.get();
@@ -98,7 +106,17 @@ bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelli
       const bool is_first = x == DType::kI64;
       convert(is_first ? a : b, "one of them", Name(is_first ? y : x));
     } else if (kind_of(a) != 0 && kind_of(b) != 0) {
-      convert(kind_of(a) == 1 ? a : b, "the integer", "f32");
+      const Value& integer = kind_of(a) == 1 ? a : b;
+      const Value& number = kind_of(a) == 1 ? b : a;
+      const std::string whole = WholeNumber(*number.expr);
+      if (integer.divisor)
+        report.Help("`/` of integers rounds down: convert what divides, `f32(..)`",
+                    std::vector<Edit>{{{integer.divisor->file, integer.divisor->begin, integer.divisor->begin}, "f32("},
+                                      {{integer.divisor->file, integer.divisor->end, integer.divisor->end}, ")"}});
+      else if (!whole.empty())
+        report.Help(fmt::format("as an integer it is `{}`", whole), Edit{number.span, whole});
+      else
+        convert(integer, "the integer", "f32");
     }
     return false;
   };

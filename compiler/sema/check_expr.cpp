@@ -23,14 +23,6 @@ namespace {
 /// Functions inlined into functions deepen a tree that the parser has bounded; recursion here must stay bounded too.
 constexpr int kMaxDepth = 1400;
 
-std::optional<double> NamedNumber(const std::string& name) {
-  if (name == "inf") return std::numeric_limits<double>::infinity();
-  if (name == "pi") return 3.14159265358979323846;
-  if (name == "log2e") return 1.44269504088896340736;
-  if (name == "tiny") return static_cast<double>(FLT_MIN);
-  return std::nullopt;
-}
-
 class DepthGuard {
  public:
   explicit DepthGuard(int& depth) : depth_(++depth) {}
@@ -43,6 +35,14 @@ class DepthGuard {
 };
 
 }  // namespace
+
+std::optional<double> NamedNumber(const std::string& name) {
+  if (name == "inf") return std::numeric_limits<double>::infinity();
+  if (name == "pi") return 3.14159265358979323846;
+  if (name == "log2e") return 1.44269504088896340736;
+  if (name == "tiny") return static_cast<double>(FLT_MIN);
+  return std::nullopt;
+}
 
 std::string Elaborator::Describe(const Value& value) const {
   switch (value.kind) {
@@ -103,10 +103,18 @@ Value Elaborator::EvalName(const ast::NameExpr& expr) {
     return Error();
   }
   switch (symbol->kind) {
-    case SymbolKind::kTensor:
-      diagnostics_.Error(DiagnosticKind::kTypeMismatch, expr.span, fmt::format("tensor `{}` is used without an index", expr.name))
-          .Help("name the elements: a block index, `:` or an element for each axis");
+    case SymbolKind::kTensor: {
+      const std::vector<ExprPtr>& extents = kernel_.params[symbol->id].extents;
+      const bool is_number =
+          std::all_of(extents.begin(), extents.end(), [](const ExprPtr& extent) { return NumberOf(*extent) == 1; });
+      DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, expr.span,
+                                                    fmt::format("tensor `{}` is used without an index", expr.name));
+      if (is_number && extents.size() == 1)
+        report.Help(fmt::format("write `{}[0]`", expr.name), Edit{{expr.span.file, expr.span.end, expr.span.end}, "[0]"});
+      else
+        report.Help("name the elements: a block index, `:` or an element for each axis");
       return Error();
+    }
     case SymbolKind::kPipe:
       diagnostics_.Error(DiagnosticKind::kTypeMismatch, expr.span, fmt::format("`{}` is a pipe, not a value", expr.name))
           .Help(fmt::format("receive from it: `<-{}`", expr.name));

@@ -12,36 +12,47 @@
 namespace tkc::sema {
 namespace {
 
-/// Where a `let` or `var` of these statements declares the name; kNoSpan if none does.
-Span DeclaredIn(const std::vector<ast::StmtPtr>& stmts, const std::string& name) {
+struct Declared {
+  Span span = kNoSpan;  // kNoSpan: nowhere
+  bool is_index = false;
+
+  bool IsFound() const { return !(span == kNoSpan); }
+};
+
+/// Where a `let`, `var` or loop of these statements declares the name.
+Declared DeclaredIn(const std::vector<ast::StmtPtr>& stmts, const std::string& name) {
   const auto in_pattern = [&](const ast::Pattern& pattern) {
     for (const ast::Name& own : pattern.names) {
-      if (own.text == name) return own.span;
+      if (own.text == name) return Declared{own.span};
     }
-    return kNoSpan;
+    return Declared{};
   };
   for (const ast::StmtPtr& stmt : stmts) {
-    Span found = kNoSpan;
+    Declared found;
     switch (stmt->kind) {
       case ast::StmtKind::kLet: found = in_pattern(ast::Cast<ast::LetStmt>(*stmt).pattern); break;
       case ast::StmtKind::kVar: found = in_pattern(ast::Cast<ast::VarStmt>(*stmt).pattern); break;
-      case ast::StmtKind::kFor: found = DeclaredIn(ast::Cast<ast::ForStmt>(*stmt).body.stmts, name); break;
+      case ast::StmtKind::kFor: {
+        const auto& loop = ast::Cast<ast::ForStmt>(*stmt);
+        found = loop.index.text == name ? Declared{loop.index.span, true} : DeclaredIn(loop.body.stmts, name);
+        break;
+      }
       case ast::StmtKind::kIf: {
         const auto& branches = ast::Cast<ast::IfStmt>(*stmt);
         found = DeclaredIn(branches.then_branch.stmts, name);
-        if (found == kNoSpan && branches.else_branch) found = DeclaredIn(branches.else_branch->stmts, name);
+        if (!found.IsFound() && branches.else_branch) found = DeclaredIn(branches.else_branch->stmts, name);
         break;
       }
       default: break;
     }
-    if (!(found == kNoSpan)) return found;
+    if (found.IsFound()) return found;
   }
-  return kNoSpan;
+  return {};
 }
 
 }  // namespace
 
-bool Elaborator::UnknownName(const std::string& name, Span span, NameUse use) {
+bool Elaborator::UnknownName(const std::string& name, Span span, NameUse use, const std::string& index) {
   if (name == "block" || name == "blocks") {
     diagnostics_.Error(DiagnosticKind::kBlockOutsideWork, span, fmt::format("`{}` outside the index of a `work` tensor", name))
         .Help("what a tile computes may not depend on which block computes it; a `work` tensor may hold one row for each block");
@@ -68,8 +79,9 @@ bool Elaborator::UnknownName(const std::string& name, Span span, NameUse use) {
   } else if (worker_ == nullptr) {
     SuggestCapital(name, span, "dimension", report);
   } else {
+    if (!index.empty()) report.Help(fmt::format("write `{}`, the index that runs over this axis", index), Edit{span, index});
+    if (SuggestOuter(name, span, report, !index.empty()) || !index.empty() || SuggestPipe(name, report)) return true;
     SuggestCapital(name, span, "tensor", report);
-    if (SuggestOuter(name, span, report) || SuggestPipe(name, report)) return true;
     if (use == NameUse::kVar)
       report.Help(fmt::format("declare it: `var {} = ..`, in front of the loop whose iterations change it", name));
     else
@@ -87,24 +99,27 @@ void Elaborator::SuggestCapital(const std::string& name, Span span, std::string_
   report.Help(fmt::format("write `{}` for the {}", capital, what), Edit{span, capital});
 }
 
-bool Elaborator::SuggestOuter(const std::string& name, Span span, DiagnosticBuilder& report) const {
-  for (const ast::WorkerDecl& worker : source_section_->workers) {
-    const Span declared = &worker == worker_ ? DeclaredIn(worker.body.stmts, name) : kNoSpan;
-    if (declared == kNoSpan || declared.begin > span.begin) continue;
-    report.Note(declared, fmt::format("this `{}` ends with its block", name))
-        .Help(fmt::format("declare it in front of the block: `var {} = ..`", name));
-    return true;
-  }
-  return false;
+bool Elaborator::SuggestOuter(const std::string& name, Span span, DiagnosticBuilder& report, bool has_help) const {
+  const Declared declared = DeclaredIn(worker_->body.stmts, name);
+  if (!declared.IsFound() || declared.span.begin > span.begin) return false;
+  report.Note(declared.span, fmt::format("this `{}` ends with its {}", name, declared.is_index ? "loop" : "block"));
+  if (declared.is_index && !has_help)
+    report.Help("what needs it stands in the loop");
+  else if (!declared.is_index)
+    report.Help(fmt::format("declare it in front of the block: `var {} = ..`", name));
+  return true;
 }
 
 bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report) const {
   for (const ast::WorkerDecl& worker : source_section_->workers) {
-    const Span declared = DeclaredIn(worker.body.stmts, name);
-    if (declared == kNoSpan || &worker == worker_) continue;
-    report.Note(declared, fmt::format("worker `{}` has a `{}`", worker.name.text, name))
-        .Help(fmt::format("values go from one worker to another through a pipe: `p <- {}` there, and `let {} = <-p` here", name,
-                          name));
+    const Declared declared = DeclaredIn(worker.body.stmts, name);
+    if (!declared.IsFound() || &worker == worker_) continue;
+    report.Note(declared.span, fmt::format("declared in worker `{}`", worker.name.text));
+    if (declared.is_index)
+      report.Help(fmt::format("every worker has loops of its own: `for {} in .. {{ .. }}`", name));
+    else
+      report.Help(
+          fmt::format("values go from one worker to another through a pipe: `p <- {}` there, and `let {} = <-p` here", name, name));
     return true;
   }
   return false;

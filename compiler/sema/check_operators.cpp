@@ -142,6 +142,7 @@ Value Elaborator::Arithmetic(Op op, std::string_view spelling, Value a, Value b,
   }
   Value value = ExprValue(std::move(result), span);
   value.count = parts;
+  if (op == Op::kDiv && *type == Type::Scalar(DType::kI64)) value.divisor = b.span;
   return value;
 }
 

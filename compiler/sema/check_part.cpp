@@ -64,7 +64,9 @@ std::optional<Elaborator::PartOf> Elaborator::PartIndex(const ast::MethodExpr& m
   if (!rows && method.method.text != "cols") {
     const std::string_view help = HelpForMember(method.method.text);
     diagnostics_.Error(DiagnosticKind::kUnknownName, method.method.span, fmt::format("there is no `.{}(..)`", method.method.text))
-        .Help(help.empty() ? "parts of a tile are `.rows(w)` and `.cols(u)`" : std::string(help));
+        .Help(!help.empty()                            ? std::string(help)
+              : IsStandardFunction(method.method.text) ? fmt::format("it is written in front: `{}(x)`", method.method.text)
+                                                       : "parts of a tile are `.rows(w)` and `.cols(u)`");
     return std::nullopt;
   }
   if (method.arguments.size() != 1) {

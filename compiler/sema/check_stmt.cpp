@@ -99,6 +99,7 @@ Value Elaborator::BindNew(const std::string& name, Value value, Span span) {
   use->level = level;
   Value bound = ExprValue(std::move(use), span);
   bound.count = value.count;
+  bound.divisor = value.divisor;
   return bound;
 }
 

@@ -128,6 +128,7 @@ class Elaborator {
   void CheckAssign(const ast::AssignStmt& stmt);
   void AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& target, Value value);
   void WarnOfRounding(const ast::AssignStmt& stmt, const ast::NameExpr& target, const Symbol& symbol);
+  bool ReportGrowth(const ast::AssignStmt& stmt, const Value& old, const Value& value);
   void ReportTileForNumber(const ast::NameExpr& target, const Symbol& symbol, const Value& value);
   void AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& target, Value value);
   void AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& target, Value value);
@@ -226,9 +227,10 @@ class Elaborator {
   std::string Describe(const Value& value) const;
   /// What a name stands for where nothing in sight has it.
   enum class NameUse : uint8_t { kValue, kPipe, kVar };
-  bool UnknownName(const std::string& name, Span span, NameUse use = NameUse::kValue);
-  /// In a worker: the help for a name whose block has ended; false and nothing said if there was none.
-  bool SuggestOuter(const std::string& name, Span span, DiagnosticBuilder& report) const;
+  /// `index`: what is in sight and runs over the axis that the name is an index of, if it is one.
+  bool UnknownName(const std::string& name, Span span, NameUse use = NameUse::kValue, const std::string& index = "");
+  /// In a worker: the help for a name whose block or loop has ended; false and nothing said if there was none.
+  bool SuggestOuter(const std::string& name, Span span, DiagnosticBuilder& report, bool has_help) const;
   /// The help for a letter that a tensor, or a dimension, has as a capital.
   void SuggestCapital(const std::string& name, Span span, std::string_view what, DiagnosticBuilder& report) const;
   /// In a worker: the help for a name that another one of the section has; false and nothing said if none has.
@@ -278,6 +280,11 @@ class Elaborator {
   bool ReportIndexFromEnd(const ast::Index& index, const typed::Expr& extent, const typed::Param& param);
   /// A number beyond the last element, where the extent is known: what else lies outside reads as fill.
   bool ReportNoElement(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int axis);
+  /// The same of an index that equals an extent known at launch only: `A[m, K]`.
+  bool ReportEndAsElement(const ast::Index& index, const typed::Expr& start, const typed::Expr& extent, const typed::Param& param,
+                          int axis);
+  /// The index in sight that runs over all of such an axis; "" if none or several do.
+  std::string IndexOver(const typed::Expr& extent);
   /// Indices in front are missing where one that is given goes over the range of a later axis.
   bool SuggestLeadingIndex(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes,
                            DiagnosticBuilder& report);
@@ -334,6 +341,9 @@ std::string TypeText(const typed::Type& type);
 
 /// A function of builtin.def that is implemented, or the name of an element type.
 bool IsStandardFunction(std::string_view name);
+
+/// A constant of the language: `inf`, `pi`.
+std::optional<double> NamedNumber(const std::string& name);
 
 /// Reports the error of a form that is specified but not implemented.
 void ReportNotImplemented(Diagnostics& diagnostics, Span span, std::string_view what, std::string_view help = {});

@@ -17,6 +17,7 @@ Value Value::Clone() const {
   copy.block = block;
   copy.width = width;
   copy.count = count;
+  copy.divisor = divisor;
   copy.span = span;
   return copy;
 }
@@ -65,10 +66,13 @@ Symbol& Scope::Declare(const std::string& name, Symbol symbol) {
   return stack.back().second;
 }
 
-std::string Scope::Nearest(std::string_view name) const {
+std::vector<std::string> Scope::Names() const {
   std::vector<std::string> names;
-  for (const auto& [candidate, symbols] : symbols_) names.push_back(candidate);
-  return NearestName(name, std::move(names));
+  for (const auto& [name, symbols] : symbols_) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
 }
+
+std::string Scope::Nearest(std::string_view name) const { return NearestName(name, Names()); }
 
 }  // namespace tkc::sema

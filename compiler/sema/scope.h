@@ -30,8 +30,9 @@ struct Value {
   std::vector<Value> elements;     // kTuple
   std::vector<std::string> names;  // kTuple: of the elements, may be empty
   std::shared_ptr<const BlockIndex> block;
-  std::optional<DType> width{};  // of a scalar integer by `i32(..)`: the type of a tile that is made of it
-  int64_t count = 0;             // an index known to lie in 0 .. count: `w of W`, `u in 4`; 0: not known
+  std::optional<DType> width{};   // of a scalar integer by `i32(..)`: the type of a tile that is made of it
+  std::optional<Span> divisor{};  // of a scalar quotient of integers
+  int64_t count = 0;              // an index known to lie in 0 .. count: `w of W`, `u in 4`; 0: not known
   Span span;
 
   bool IsError() const { return kind == Kind::kError; }
@@ -67,6 +68,8 @@ class Scope {
   /// True if `name` was declared in the innermost scope.
   bool IsLocal(const std::string& name) const;
   Symbol& Declare(const std::string& name, Symbol symbol);
+  /// All names in sight, in alphabetical order.
+  std::vector<std::string> Names() const;
   /// Names in sight that `name` may be a slip of, the nearest one; empty if none is near.
   std::string Nearest(std::string_view name) const;
 

@@ -28,9 +28,13 @@ ast::File Parser::ParseFile() {
           break;
         }
         if (ReportDeclHabit()) break;
-        SuggestWord(Error(DiagnosticKind::kExpectedSyntax, Here(),
-                          fmt::format("expected `kernel`, `fn`, `import`, `instance` or `schedule`, found {}", Found())),
-                    {"kernel", "fn", "import", "instance", "schedule"});
+        {
+          DiagnosticBuilder error =
+              Error(DiagnosticKind::kExpectedSyntax, Here(),
+                    fmt::format("expected `kernel`, `fn`, `import`, `instance` or `schedule`, found {}", Found()));
+          if (At(TokenKind::kRightBrace)) error.Help("is a `}` too many above?");
+          SuggestWord(error, {"kernel", "fn", "import", "instance", "schedule"});
+        }
         if (At(TokenKind::kRightBrace)) Take();
         SkipToDecl();
     }
@@ -117,6 +121,10 @@ bool Parser::ParseStaticParams(std::vector<ast::StaticParam>& params) {
     ast::StaticParam& param = params.emplace_back();
     const Span begin = Here();
     if (!ExpectName("a parameter", param.name)) return false;
+    if (At(TokenKind::kColon) && Peek(1).kind == TokenKind::kInt) {
+      ErrorExpected("`=` and the parameter's value").Help("write `=`", Edit{Here(), " ="});
+      return false;
+    }
     if (TakeIf(TokenKind::kColon) && !(param.type = ParseType())) return false;
     // Not a whole expression: `>` closes the list.
     if (TakeIf(TokenKind::kEqual) && !(param.default_value = ParseAdditive())) return false;
@@ -192,10 +200,7 @@ void Parser::ParseKernelBody(ast::KernelDecl& kernel) {
   while (!At(TokenKind::kRightBrace)) {
     if (TakeIf(TokenKind::kSemicolon)) continue;
     if (At(TokenKind::kEnd) || (StartsDecl() && Current().line_start)) {
-      if (!lost_brace_)
-        Error(DiagnosticKind::kUnclosedBracket, open, fmt::format("`{{` of kernel `{}` is never closed", kernel.name.text))
-            .Help("write `}` where the kernel ends");
-      return;
+      return ReportUnclosedBrace(open, fmt::format(" of kernel `{}`", kernel.name.text), "kernel");
     }
     const size_t item = pos_;
     if (At(TokenKind::kWork)) {
@@ -226,7 +231,7 @@ void Parser::ParseKernelBody(ast::KernelDecl& kernel) {
           Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected `grid`, `work` or `let`, found {}", Found()));
       if (section) error.Help("pipes and workers follow a `grid` line that says which tiles there are");
       if (At(TokenKind::kRequire)) error.Help("what a kernel requires stands in front of its `{`");
-      SuggestWord(error, {"grid", "work", "let"});
+      SuggestWord(error, {"grid", "work", "let", "pipe", "worker"});
       SkipToStatementEnd(item);
     }
   }

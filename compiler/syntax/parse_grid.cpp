@@ -29,9 +29,7 @@ bool Parser::ParseGrid(ast::KernelDecl& kernel) {
   if (At(TokenKind::kLeftBrace)) {
     const Span open = SpanOf(Take());
     ParseGridItems(grid, true);
-    if (!TakeIf(TokenKind::kRightBrace)) {
-      Error(DiagnosticKind::kUnclosedBracket, open, "`{` is never closed").Help("write `}` where the `grid` section ends");
-    }
+    if (!TakeIf(TokenKind::kRightBrace)) ReportUnclosedBrace(open, "", "`grid` section");
   } else {
     if (ok && At(TokenKind::kName) && Peek(1).kind == TokenKind::kIn && !AtLineEnd()) {
       ErrorExpected("`,` and the next axis, or a line break").Help("write `,` between the axes", Edit{AfterLast(), ","});
@@ -65,7 +63,10 @@ void Parser::ParseGridItems(ast::GridSection& grid, bool braced) {
       DiagnosticBuilder error =
           Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected `pipe`, `worker` or `let`, found {}", Found()));
       SuggestWord(error, {"pipe", "worker", "let", "grid"});
-      if (At(TokenKind::kName) || At(TokenKind::kFor) || At(TokenKind::kVar) || At(TokenKind::kIf)) {
+      if (At(TokenKind::kName) && Peek(1).kind == TokenKind::kIn) {
+        error.Help("the axes of a grid stand behind each other with `,` between them: `grid m in M by 64, n in N by 64`");
+      } else if (!SuggestPipe(error) &&
+                 (At(TokenKind::kName) || At(TokenKind::kFor) || At(TokenKind::kVar) || At(TokenKind::kIf))) {
         error.Help("statements stand in a worker: `worker compute { .. }`");
       }
     }
@@ -90,6 +91,7 @@ bool Parser::ParsePipe(ast::GridSection& grid) {
   if (!At(TokenKind::kColon)) {
     DiagnosticBuilder error = ErrorExpected("`:` and the type of a slot");
     if (At(TokenKind::kEqual)) error.Help("write `:`", Edit{Here(), ":"});
+    if (At(TokenKind::kName)) error.Help("write `:` in front of it", Edit{AfterLast(), ":"});
     if (At(TokenKind::kLess) || At(TokenKind::kLeftParen))
       error.Help(fmt::format("the number of slots stands in brackets: `pipe {}[4]: ..`", decl.name.text));
     return false;

@@ -21,19 +21,13 @@ struct Habit {
 constexpr std::string_view kDeclare =
     "a name is given by `let x = ..`, or by `var x = ..` where it changes; it has its value's type";
 
+constexpr std::string_view kShared =
+    "tiles are values, and tkc places them in shared memory; what workers share goes through a `pipe`";
+
 /// In front of another name.
-constexpr Habit kDeclarations[] = {
-    {"auto", kDeclare},
-    {"const", kDeclare},
-    {"constexpr", kDeclare},
-    {"float", kDeclare},
-    {"half", kDeclare},
-    {"double", kDeclare},
-    {"int", kDeclare},
-    {"unsigned", kDeclare},
-    {"bool", kDeclare},
-    {"size_t", kDeclare},
-    {"__shared__", "tiles are values, and tkc places them in shared memory; what workers share goes through a `pipe`"}};
+constexpr Habit kDeclarations[] = {{"auto", kDeclare}, {"const", kDeclare},  {"constexpr", kDeclare}, {"float", kDeclare},
+                                   {"half", kDeclare}, {"double", kDeclare}, {"int", kDeclare},       {"unsigned", kDeclare},
+                                   {"bool", kDeclare}, {"size_t", kDeclare}, {"__shared__", kShared}, {"shared", kShared}};
 
 /// In front of anything on their line.
 constexpr Habit kStatements[] = {
@@ -95,7 +89,8 @@ bool Parser::ReportHabit(bool allow_result) {
   const std::string_view word = Text(Current());
   const Token& next = Peek(1);
   const bool ends = next.line_start || next.kind == TokenKind::kSemicolon || next.kind == TokenKind::kRightBrace;
-  const bool names_another = !ends && next.kind == TokenKind::kName && !PeekWord(1, "max") && !PeekWord(1, "min");  // x max= y
+  const bool combines = (PeekWord(1, "max") || PeekWord(1, "min")) && Peek(2).kind == TokenKind::kEqual;  // x max= y
+  const bool names_another = !ends && next.kind == TokenKind::kName && !combines;
   // What follows no name may be the value of a block.
   const bool is_alone = !allow_result && ends;
   // No expression goes on with a value: `while true`.
@@ -148,6 +143,13 @@ void Parser::SuggestParam(DiagnosticBuilder& error, const ast::Name& name) {
   } else {
     error.Help("a parameter is written `X: f32[M, N]`, one that is written to `Y: out f32[M, N]`, a number `scale: f32`");
   }
+}
+
+bool Parser::SuggestPipe(DiagnosticBuilder& error) const {
+  const Habit* habit = Find(kDeclarations, Text(Current()));
+  if (habit == nullptr || habit->help != kShared) return false;
+  error.Help(std::string(kShared));
+  return true;
 }
 
 void Parser::SuggestWord(DiagnosticBuilder error, std::vector<std::string> words) {

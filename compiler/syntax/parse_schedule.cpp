@@ -191,6 +191,8 @@ void Parser::ReportNoValue(const Token& word) {
   DiagnosticBuilder error = ErrorExpected("`=` and a value");
   if (At(TokenKind::kEqualEqual))
     error.Help("to set it write `=`", Edit{Here(), "="});
+  else if (At(TokenKind::kColon))
+    error.Help("write `=`", Edit{Here(), " ="});
   else
     error.Note(kItems);
 }

@@ -24,7 +24,7 @@ bool Parser::ParseBlock(ast::Block& block, bool allow_result) {
   while (!At(TokenKind::kRightBrace)) {
     if (TakeIf(TokenKind::kSemicolon)) continue;
     if (At(TokenKind::kEnd) || (StartsDecl() && Current().line_start)) {
-      if (!lost_brace_) Error(DiagnosticKind::kUnclosedBracket, open, "`{` is never closed").Help("write `}` where the block ends");
+      ReportUnclosedBrace(open, "", "block");
       return false;
     }
     const size_t begin = pos_;
@@ -49,7 +49,22 @@ bool Parser::ParseBlock(ast::Block& block, bool allow_result) {
   return true;
 }
 
+namespace {
+
+/// `Y[m, n] < - x`
+bool IsSplitArrow(const ast::Expr& value) {
+  const auto* less = ast::DynCast<ast::BinaryExpr>(value);
+  const auto* minus = less && less->op == ast::BinaryOp::kLess ? ast::DynCast<ast::UnaryExpr>(*less->right) : nullptr;
+  return minus && minus->op == ast::UnaryOp::kNegate && !minus->parenthesized;
+}
+
+}  // namespace
+
 void Parser::ReportUnused(const ast::Expr& value) {
+  if (At(TokenKind::kRightArrow)) {
+    ErrorExpected("`<-`").Help("what is sent or stored stands on the right: `target <- value`");
+    return;
+  }
   DiagnosticBuilder error = Error(DiagnosticKind::kUnusedValue, value.span, "this value is not used");
   if (value.kind == ast::ExprKind::kBinary && ast::Cast<ast::BinaryExpr>(value).op == ast::BinaryOp::kEqual) {
     error.Help("to assign write `=`", Edit{ast::Cast<ast::BinaryExpr>(value).op_span, "="});
@@ -59,8 +74,10 @@ void Parser::ReportUnused(const ast::Expr& value) {
     error.Help("a store or send is written `target <- value`, an assignment `x = value`, and a new name `let x = value`");
   } else if (value.kind == ast::ExprKind::kReceive) {
     error.Help("to receive and drop a slot write `let _ = <-p`", Edit{{file_, value.span.begin, value.span.begin}, "let _ = "});
-  } else if (At(TokenKind::kRightArrow)) {
-    error.Help("what is sent or stored stands on the right: `target <- value`");
+  } else if (IsSplitArrow(value)) {
+    const auto& less = ast::Cast<ast::BinaryExpr>(value);
+    error.Help("to store or send write `<-`, without a space",
+               Edit{{file_, less.op_span.begin, ast::Cast<ast::UnaryExpr>(*less.right).operand->span.begin}, "<- "});
   } else {
     const std::string habit = HelpOfCall(value);
     error.Help(!habit.empty() ? habit : "give it a name with `let`, send it with `<-`, or remove it");
@@ -88,9 +105,14 @@ StmtPtr Parser::ParseStmt(bool allow_result, ExprPtr& result) {
     case TokenKind::kGrid: {
       const std::string_view word = Text(Current());
       const bool in_section = At(TokenKind::kPipe) || At(TokenKind::kWorker);
-      Error(DiagnosticKind::kExpectedSyntax, Here(),
-            fmt::format("`{}` stands in a {}, not among statements", word, in_section ? "`grid` section" : "kernel's body"))
-          .Help("is a `}` missing above?");
+      DiagnosticBuilder error =
+          Error(DiagnosticKind::kExpectedSyntax, Here(),
+                fmt::format("`{}` stands in a {}, not among statements", word, in_section ? "`grid` section" : "kernel's body"));
+      if (const auto brace = BraceByIndentation(); brace && brace->first.begin < Here().begin) {
+        error.Note(brace->first, "this `{` is not closed");
+        lost_brace_ = true;
+      }
+      error.Help("is a `}` missing above?");
       return nullptr;
     }
     default:
@@ -127,6 +149,10 @@ StmtPtr Parser::ParseLet() {
   if (TakeIf(TokenKind::kColon) && !(stmt->type = ParseType())) return nullptr;
   if (At(TokenKind::kComma)) {
     ErrorExpected("`=` after the name").Help("several names stand in parentheses: `let (a, b) = ..`");
+    return nullptr;
+  }
+  if (At(TokenKind::kArrow)) {
+    ErrorExpected("`=` after the name").Help("what is received gets a name by `let x = <-p`", Edit{Here(), "= <-"});
     return nullptr;
   }
   if (!Expect(TokenKind::kEqual, "after the name")) return nullptr;
@@ -184,8 +210,12 @@ bool Parser::ParseRange(ast::Range& range) {
 
 StmtPtr Parser::ParseFor() {
   auto stmt = std::make_unique<ast::ForStmt>(SpanOf(Take()));
-  const bool header = !ReportLoopHabit() && ExpectName("the loop's index", stmt->index) &&
-                      Expect(TokenKind::kIn, "after the loop's index") && ParseRange(stmt->range);
+  bool header = !ReportLoopHabit() && ExpectName("the loop's index", stmt->index);
+  if (header && At(TokenKind::kEqual)) {
+    ErrorExpected("`in` after the loop's index").Help("write `in`", Edit{Here(), "in"});
+    header = false;
+  }
+  header = header && Expect(TokenKind::kIn, "after the loop's index") && ParseRange(stmt->range);
   // Errors in the body are worth telling even when the header is wrong.
   if (!header && !SkipToBrace()) return nullptr;
   if (!ParseBlock(stmt->body, false) || !header) return nullptr;

@@ -97,6 +97,43 @@ DiagnosticBuilder Parser::ErrorExpectedBrace() {
   return error;
 }
 
+std::optional<std::pair<Span, Span>> Parser::BraceByIndentation() const {
+  const auto column = [&](const Token& token) {
+    const size_t line = text_.rfind('\n', token.begin);
+    return token.begin - (line == std::string_view::npos ? 0 : line + 1);
+  };
+  const auto declares = [](TokenKind kind) {
+    return kind == TokenKind::kKernel || kind == TokenKind::kFn || kind == TokenKind::kSchedule;
+  };
+  size_t first = pos_;
+  while (first > 0 && (first == pos_ || !declares(tokens_[first].kind))) --first;
+  std::vector<std::pair<size_t, size_t>> open;  // a `{`, and the column of what it belongs to
+  size_t owner = 0;
+  for (size_t i = first; i < tokens_.size(); ++i) {
+    const Token& token = tokens_[i];
+    if (i > first && token.line_start && declares(token.kind)) break;
+    if (i == first || (token.line_start && (StartsStatement(token.kind) || token.kind == TokenKind::kRightBrace)))
+      owner = column(token);
+    if (token.kind == TokenKind::kLeftBrace) open.emplace_back(i, owner);
+    if (token.kind != TokenKind::kRightBrace || open.empty()) continue;
+    if (token.line_start && column(token) < open.back().second) return std::pair(SpanOf(tokens_[open.back().first]), SpanOf(token));
+    open.pop_back();
+  }
+  return std::nullopt;
+}
+
+void Parser::ReportUnclosedBrace(Span open, std::string_view of, std::string_view end) {
+  if (lost_brace_) return;
+  if (const auto brace = BraceByIndentation()) {
+    Error(DiagnosticKind::kUnclosedBracket, brace->first, "`{` is never closed")
+        .Note(brace->second, "this `}` stands further left than what the `{` belongs to")
+        .Help("write `}` where the block ends");
+    return;
+  }
+  Error(DiagnosticKind::kUnclosedBracket, open, fmt::format("`{{`{} is never closed", of))
+      .Help(fmt::format("write `}}` where the {} ends", end));
+}
+
 bool Parser::HelpOfComment(std::string_view missing, DiagnosticBuilder& error) {
   const std::string_view rest = text_.substr(last_end_, text_.find('\n', last_end_) - last_end_);
   const size_t comment = rest.find_first_not_of(' ');
@@ -135,7 +172,10 @@ bool Parser::ExpectClose(TokenKind close, Span open) {
     return false;
   }
   DiagnosticBuilder error = ErrorExpected(fmt::format("`,` or `{}`", Spelling(close)));
-  error.Note(open, "to close this");
+  if (At(TokenKind::kName) && !Current().line_start && !AtWord("x"))
+    error.Help("write `,` in front of it", Edit{AfterLast(), ","});
+  else
+    error.Note(open, "to close this");
   if (At(TokenKind::kEqual) && close == TokenKind::kRightParen && pos_ > 0 && tokens_[pos_ - 1].kind == TokenKind::kName)
     error.Help(HelpOfArgument(Text(tokens_[pos_ - 1])));
   return false;

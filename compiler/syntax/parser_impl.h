@@ -9,8 +9,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/syntax/ast.h"
@@ -64,6 +66,10 @@ class Parser {
   bool HelpOfComment(std::string_view missing, DiagnosticBuilder& error);
   /// A name; a keyword here is reported as such.
   bool ExpectName(std::string_view what, ast::Name& name);
+  /// A `{` without its `}`: the one that indentation tells, else `open`, which is `of` a kernel and closes at its `end`.
+  void ReportUnclosedBrace(Span open, std::string_view of, std::string_view end);
+  /// Of the declaration here: the `{` whose `}` begins a line further left than what the `{` belongs to, and that `}`.
+  std::optional<std::pair<Span, Span>> BraceByIndentation() const;
   /// Closes a bracket opened by `open`; reports and recovers within the bracket.
   bool ExpectClose(TokenKind close, Span open);
   /// Gives up on the rest of the file.
@@ -115,6 +121,8 @@ class Parser {
   bool ReportHabit(bool allow_result);
   /// The same of the head of a loop, which is passed.
   bool ReportLoopHabit();
+  /// Where memory that workers share would be declared.
+  bool SuggestPipe(DiagnosticBuilder& error) const;
   /// Where a name stands that one of the words is near to.
   void SuggestWord(DiagnosticBuilder error, std::vector<std::string> words);
   /// What takes the place of a call that stands alone, as in other languages; empty: nothing that is known.
@@ -207,7 +215,7 @@ class Parser {
   std::vector<Token> tokens_;
   size_t pos_ = 0;
   uint32_t last_end_ = 0;
-  bool lost_brace_ = false;        // a `{` was missing: whose `}` closes what, can't be told
+  bool lost_brace_ = false;        // a `{` was missing, or a `}`: whose `}` closes what, can't be told
   size_t error_pos_ = ~size_t{0};  // where the last error was reported; one per token
   int open_brackets_ = 0;
   int depth_ = 0;

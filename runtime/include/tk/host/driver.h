@@ -12,6 +12,9 @@
 #elif !defined(TK_GFX)
 #include <cuda.h>
 #include <cuda_runtime.h>
+#if defined(CUDART_VERSION) && CUDART_VERSION < 12050
+#error "generated code needs CUDA 12.5 or later: this one has no cudaGetDriverEntryPointByVersion"
+#endif
 #endif
 
 namespace tk::host::inline TK_MACHINE {
