@@ -61,7 +61,8 @@ bool Elaborator::MatchFnType(const ast::TypeExpr& type, Value& value, const std:
   }
   if (type.kind == ast::TypeExpr::Kind::kIndexOf) {
     if (!value.IsScalar() || value.count == 0) {
-      diagnostics_.Error(DiagnosticKind::kPartIndex, value.span, fmt::format("{} is an index that knows how many parts there are", what))
+      diagnostics_
+          .Error(DiagnosticKind::kPartIndex, value.span, fmt::format("{} is an index that knows how many parts there are", what))
           .Label(value.span, fmt::format("is {}", Describe(value)))
           .Help("use the index of a worker, `worker compute[W] as w`, or of a loop, `for u in 4`");
       return false;
