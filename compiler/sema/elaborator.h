@@ -107,6 +107,7 @@ class Elaborator {
   void SetDepth(const ast::Expr& value, typed::Section& section);
   void CheckDynamic(const ast::GridSection& source, const typed::Section& section);
   void SetResident(const ast::Expr& value, typed::Section& section);
+  void SetTurns(typed::Worker& worker);
   void SetSpread(typed::Worker& worker);
 
   // check_section.cpp

@@ -132,7 +132,8 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
       return false;
     }
     item.kind = ScheduleItem::Kind::kInTurn;
-    return ExpectName("a worker after `in turn`", item.name);
+    return ExpectName("a worker after `in turn`", item.name) && Expect(TokenKind::kEqual, "and the number of instances that take turns") &&
+           (item.value = ParseExpr()) != nullptr;
   }
   if (!followed_by_equal && AtWord("alternate")) {
     Take();
