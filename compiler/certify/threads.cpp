@@ -107,7 +107,7 @@ std::optional<Finding> CheckElections(const ir::Worker& worker) {
   std::optional<Finding> found;
   passes::ForEachOp(worker.body, [&](const Op& op) {
     if (op.code != OpCode::kIfElected || found) return;
-    const bool fits = worker.Computes()    ? op.number == ir::kOfWarpgroup
+    const bool fits = worker.Computes()                    ? op.number == ir::kOfWarpgroup
                       : worker.kind == RoleKind::kCopyWarp ? op.number == ir::kOfWarp
                                                            : false;
     if (!fits)

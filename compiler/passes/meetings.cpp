@@ -98,9 +98,7 @@ const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe) {
 std::set<std::string> Channels(const ir::Kernel& kernel) {
   std::set<std::string> channels;
   for (const ir::Pipe& pipe : kernel.pipes) {
-    const auto touches = [&](const ir::Worker& worker) {
-      return worker.Computes() && Touches(worker.body, pipe.name, false);
-    };
+    const auto touches = [&](const ir::Worker& worker) { return worker.Computes() && Touches(worker.body, pipe.name, false); };
     if (std::count_if(kernel.workers.begin(), kernel.workers.end(), touches) > 1) channels.insert(pipe.name);
   }
   return channels;
