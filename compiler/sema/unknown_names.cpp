@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Names that nothing in sight has, and what may have been meant: a slip, a habit of another language, a value of another worker.
+#include "compiler/sema/unknown_names.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
-#include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
 #include "compiler/syntax/source_text.h"
 
@@ -39,57 +39,19 @@ Span DeclaredIn(const std::vector<ast::StmtPtr>& stmts, const std::string& name)
   return kNoSpan;
 }
 
-}  // namespace
-
-bool Elaborator::UnknownName(const std::string& name, Span span, NameUse use) {
-  if (name == "block" || name == "blocks") {
-    diagnostics_.Error(DiagnosticKind::kBlockOutsideWork, span, fmt::format("`{}` outside the index of a `work` tensor", name))
-        .Help("what a tile computes may not depend on which block computes it; a `work` tensor may hold one row for each block");
-    return true;
-  }
-  const bool in_define = std::any_of(context_.options->defines.begin(), context_.options->defines.end(),
-                                     [&](const Define& define) { return define.span.file == span.file; });
-  const std::string nearest = scope_->Nearest(name);
-  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownName, span, fmt::format("there is no `{}` here", name));
-  if (const std::string_view help = HelpForName(name); !help.empty()) {
-    report.Help(std::string(help));
-  } else if (!nearest.empty()) {
-    if (const Symbol* symbol = scope_->Find(nearest); symbol->span.file == span.file && symbol->span.end > 0) {
-      report.Note(symbol->span, fmt::format("`{}` is declared here", nearest));
-    }
-    report.Help(fmt::format("write `{}`", nearest), Edit{span, nearest});
-  } else if (in_define) {
-    report.Help("write a number, `true` or `false`, or a formula of those");
-  } else if (use == NameUse::kPipe) {
-    report.Help(
-        fmt::format("declare the pipe in front of the workers, with what a slot of it holds: `pipe {}: f32[64, 64]`", name));
-  } else if (!inlining_.empty()) {
-    report.Help("a `fn` sees its parameters only; pass what it needs");
-  } else if (worker_ == nullptr) {
-    SuggestCapital(name, span, "dimension", report);
-  } else {
-    SuggestCapital(name, span, "tensor", report);
-    if (SuggestOuter(name, span, report) || SuggestPipe(name, report)) return true;
-    if (use == NameUse::kVar)
-      report.Help(fmt::format("declare it: `var {} = ..`, in front of the loop whose iterations change it", name));
-    else
-      SuggestInstance(report);
-  }
-  return true;
-}
-
-/// One letter is nobody's slip, since `m` and `M` are a block and its dimension; but a tensor's may be, and a dimension's where
-/// there are no blocks.
-void Elaborator::SuggestCapital(const std::string& name, Span span, std::string_view what, DiagnosticBuilder& report) const {
+/// The help for a letter that a tensor, or a dimension, has as a capital. One letter is nobody's slip, since `m` and `M` are a
+/// block and its dimension; but a tensor's may be, and a dimension's where there are no blocks.
+void SuggestCapital(const Sight& sight, const std::string& name, Span span, std::string_view what, DiagnosticBuilder& report) {
   const std::string capital(1, static_cast<char>(std::toupper(static_cast<unsigned char>(name[0]))));
-  const Symbol* symbol = name.size() == 1 && name != capital ? scope_->Find(capital) : nullptr;
+  const Symbol* symbol = name.size() == 1 && name != capital ? sight.scope.Find(capital) : nullptr;
   if (symbol == nullptr || symbol->what != what) return;
   report.Help(fmt::format("write `{}` for the {}", capital, what), Edit{span, capital});
 }
 
-bool Elaborator::SuggestOuter(const std::string& name, Span span, DiagnosticBuilder& report) const {
-  for (const ast::WorkerDecl& worker : source_section_->workers) {
-    const Span declared = &worker == worker_ ? DeclaredIn(worker.body.stmts, name) : kNoSpan;
+/// In a worker: the help for a name whose block has ended; false and nothing said if there was none.
+bool SuggestOuter(const Sight& sight, const std::string& name, Span span, DiagnosticBuilder& report) {
+  for (const ast::WorkerDecl& worker : sight.section->workers) {
+    const Span declared = &worker == sight.worker ? DeclaredIn(worker.body.stmts, name) : kNoSpan;
     if (declared == kNoSpan || declared.begin > span.begin) continue;
     report.Note(declared, fmt::format("this `{}` ends with its block", name))
         .Help(fmt::format("declare it in front of the block: `var {} = ..`", name));
@@ -98,10 +60,11 @@ bool Elaborator::SuggestOuter(const std::string& name, Span span, DiagnosticBuil
   return false;
 }
 
-bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report) const {
-  for (const ast::WorkerDecl& worker : source_section_->workers) {
+/// In a worker: the help for a name that another one of the section has; false and nothing said if none has.
+bool SuggestPipe(const Sight& sight, const std::string& name, DiagnosticBuilder& report) {
+  for (const ast::WorkerDecl& worker : sight.section->workers) {
     const Span declared = DeclaredIn(worker.body.stmts, name);
-    if (declared == kNoSpan || &worker == worker_) continue;
+    if (declared == kNoSpan || &worker == sight.worker) continue;
     report.Note(declared, fmt::format("worker `{}` has a `{}`", worker.name.text, name))
         .Help(fmt::format("values go from one worker to another through a pipe: `p <- {}` there, and `let {} = <-p` here", name,
                           name));
@@ -110,22 +73,59 @@ bool Elaborator::SuggestPipe(const std::string& name, DiagnosticBuilder& report)
   return false;
 }
 
-void Elaborator::SuggestInstance(DiagnosticBuilder& report) const {
-  for (const ast::WorkerDecl& worker : source_section_->workers) {
-    if (&worker != worker_ || !worker.count || !worker.index.text.empty() || worker.in_turn) continue;
+/// Likewise where the worker's instances have no number to be told apart by.
+void SuggestInstance(const Sight& sight, DiagnosticBuilder& report) {
+  for (const ast::WorkerDecl& worker : sight.section->workers) {
+    if (&worker != sight.worker || !worker.count || !worker.index.text.empty() || worker.in_turn) continue;
     report.Help(fmt::format("the number of an instance has a name where the worker says so: `worker {}[{}] as w`", worker.name.text,
                             ast::SourceText(*worker.count)));
   }
 }
 
-bool Elaborator::ReportModule(const ast::MethodExpr& expr) {
+}  // namespace
+
+void ReportUnknownName(const std::string& name, Span span, NameUse use, const Sight& sight, Diagnostics& diagnostics) {
+  if (name == "block" || name == "blocks") {
+    diagnostics.Error(DiagnosticKind::kBlockOutsideWork, span, fmt::format("`{}` outside the index of a `work` tensor", name))
+        .Help("what a tile computes may not depend on which block computes it; a `work` tensor may hold one row for each block");
+    return;
+  }
+  const std::string nearest = sight.scope.Nearest(name);
+  DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kUnknownName, span, fmt::format("there is no `{}` here", name));
+  if (const std::string_view help = HelpForName(name); !help.empty()) {
+    report.Help(std::string(help));
+  } else if (!nearest.empty()) {
+    if (const Symbol* symbol = sight.scope.Find(nearest); symbol->span.file == span.file && symbol->span.end > 0) {
+      report.Note(symbol->span, fmt::format("`{}` is declared here", nearest));
+    }
+    report.Help(fmt::format("write `{}`", nearest), Edit{span, nearest});
+  } else if (sight.in_define) {
+    report.Help("write a number, `true` or `false`, or a formula of those");
+  } else if (use == NameUse::kPipe) {
+    report.Help(
+        fmt::format("declare the pipe in front of the workers, with what a slot of it holds: `pipe {}: f32[64, 64]`", name));
+  } else if (sight.in_fn) {
+    report.Help("a `fn` sees its parameters only; pass what it needs");
+  } else if (sight.worker == nullptr) {
+    SuggestCapital(sight, name, span, "dimension", report);
+  } else {
+    SuggestCapital(sight, name, span, "tensor", report);
+    if (SuggestOuter(sight, name, span, report) || SuggestPipe(sight, name, report)) return;
+    if (use == NameUse::kVar)
+      report.Help(fmt::format("declare it: `var {} = ..`, in front of the loop whose iterations change it", name));
+    else
+      SuggestInstance(sight, report);
+  }
+}
+
+bool ReportModule(const ast::MethodExpr& expr, const Scope& scope, Diagnostics& diagnostics) {
   const auto* base = ast::DynCast<ast::NameExpr>(*expr.base);
-  if (base == nullptr || !IsModule(base->name) || scope_->Find(base->name) != nullptr) return false;
+  if (base == nullptr || !IsModule(base->name) || scope.Find(base->name) != nullptr) return false;
   const std::string& function = expr.method.text;
   std::string_view help = HelpForFunction(function);
   if (help.empty() && !IsStandardFunction(function)) return false;
-  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kUnknownName, Join(base->span, expr.method.span),
-                                                fmt::format("there is no `{}.{}` here", base->name, function));
+  DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kUnknownName, Join(base->span, expr.method.span),
+                                               fmt::format("there is no `{}.{}` here", base->name, function));
   if (help.empty())
     report.Help(fmt::format("functions stand alone: `{}(..)`", function), Edit{Join(base->span, expr.method.span), function});
   else
