@@ -265,7 +265,7 @@ Result<void> StageOperands(ir::Kernel& kernel, const Target& target, Diagnostics
   if (!RequireRoomForASlot(kernel, target, diagnostics)) return Failure{};
   const size_t errors = diagnostics.ErrorCount();
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) worker.body = Staging(kernel, worker, target, diagnostics).Rewrite(worker.body);
+    if (worker.Computes()) worker.body = Staging(kernel, worker, target, diagnostics).Rewrite(worker.body);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

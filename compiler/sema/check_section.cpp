@@ -63,10 +63,8 @@ const ast::AssignStmt* FindAssign(const std::vector<ast::StmtPtr>& stmts, const 
   return nullptr;
 }
 
-}  // namespace
-
 /// Where one worker opens the tile loop, all do; a worker whose instances take turns carries nothing from tile to tile.
-void Elaborator::CheckEach(const ast::GridSection& source) {
+void CheckEach(const ast::GridSection& source, Diagnostics& diagnostics) {
   const ast::EachStmt* with = nullptr;
   const ast::WorkerDecl* without = nullptr;
   for (const ast::WorkerDecl& worker : source.workers) {
@@ -84,7 +82,7 @@ void Elaborator::CheckEach(const ast::GridSection& source) {
     }
     if (const ast::AssignStmt* assign = FindAssign(each->body.stmts, carried)) {
       const std::string& name = ast::Cast<ast::NameExpr>(*assign->target).name;
-      diagnostics_
+      diagnostics
           .Error(DiagnosticKind::kCarryInTurn, assign->span,
                  fmt::format("`{}` takes tiles in turn; `{}` would be split between its instances", worker.name.text, name))
           .Label(assign->target->span, "carried from tile to tile")
@@ -93,13 +91,15 @@ void Elaborator::CheckEach(const ast::GridSection& source) {
     }
   }
   if (with != nullptr && without != nullptr) {
-    diagnostics_
+    diagnostics
         .Error(DiagnosticKind::kEachMismatch, without->name.span, fmt::format("worker `{}` has no `each`", without->name.text))
         .Label(without->name.span, "its body is one tile")
         .Note(with->span, "another worker of the section opens the loop over tiles here")
         .Help("write `each` over the same axes in all workers of the section");
   }
 }
+
+}  // namespace
 
 void Elaborator::DeclareAxis(const ast::GridAxis& axis, typed::Section& section) {
   RangeInfo range = CheckRange(axis.range);
@@ -347,7 +347,7 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   section.dynamic = source.dynamic;
   section_ = &section;
   source_section_ = &source;
-  CheckEach(source);
+  CheckEach(source, diagnostics_);
   scope_->Open();
   for (const ast::GridAxis& axis : source.axes) DeclareAxis(axis, section);
   block_ = &section.lets;
