@@ -60,6 +60,8 @@ void FillSources::Begin(SymbolicTable& table, VarId instance, int64_t instances)
   ranges_.clear();
   around_.clear();
   facts_.clear();
+  solved_.reset();
+  if (!kernel_.requires_at_launch.empty()) solved_.emplace(table.RequirementsOfLaunch(), SymbolicTable::IsCount);
   for (const typed::ExprPtr& requirement : kernel_.requires_at_launch) Assume(*requirement);
 }
 
