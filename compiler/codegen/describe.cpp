@@ -29,9 +29,9 @@ void DescribeRoles(const ir::Kernel& kernel, std::vector<std::string>& lines) {
     if (role.Computes()) {
       std::string folded;
       for (const std::string& name : role.folded) folded += (folded.empty() ? "; all threads issue the copies of " : ", ") + name;
-      lines.push_back(fmt::format("  {:<14}{}{}{}",
+      lines.push_back(fmt::format("  {:<14}{}{}{}{}",
                                   WarpRange(role.first_warp, static_cast<int>(ir::kWarpsOfInstance * role.instances)),
-                                  RoleNames({&role}), registers, folded));
+                                  RoleNames({&role}), role.in_turn ? " in turn" : "", registers, folded));
     } else {
       lines.push_back(fmt::format("  {:<14}{}: {}{}", WarpRange(role.first_warp, 1), role.name,
                                   role.IsOneThread() ? "one thread issues copies" : "32 threads copy", registers));

@@ -64,7 +64,7 @@ const ast::AssignStmt* FindAssign(const std::vector<ast::StmtPtr>& stmts, const 
 }
 
 /// Where one worker opens the tile loop, all do; a worker whose instances take turns carries nothing from tile to tile.
-void CheckEach(const ast::GridSection& source, Diagnostics& diagnostics) {
+void CheckEach(const ast::GridSection& source, const ast::ScheduleDecl* schedule, Diagnostics& diagnostics) {
   const ast::EachStmt* with = nullptr;
   const ast::WorkerDecl* without = nullptr;
   for (const ast::WorkerDecl& worker : source.workers) {
@@ -73,7 +73,8 @@ void CheckEach(const ast::GridSection& source, Diagnostics& diagnostics) {
       without = &worker;
     else if (with == nullptr)
       with = each;
-    const ast::ScheduleItem* item = ScheduleItemOf(ast::ScheduleItem::Kind::kInTurn, worker.name.text);
+    const ast::ScheduleItem* item =
+        schedule == nullptr ? nullptr : ast::FindItem(*schedule, ast::ScheduleItem::Kind::kInTurn, worker.name.text);
     if (each == nullptr || (!worker.in_turn && item == nullptr)) continue;
     std::map<std::string, Span> carried;
     for (const ast::StmtPtr& stmt : worker.body.stmts) {
@@ -347,7 +348,7 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   section.dynamic = source.dynamic;
   section_ = &section;
   source_section_ = &source;
-  CheckEach(source, diagnostics_);
+  CheckEach(source, variant_.schedule, diagnostics_);
   scope_->Open();
   for (const ast::GridAxis& axis : source.axes) DeclareAxis(axis, section);
   block_ = &section.lets;

@@ -12,7 +12,7 @@ using ast::ScheduleItem;
 
 constexpr const char* kItems =
     "a schedule set holds `NAME = value`, `persistent`, `slots PIPE = n`, `order = rows`, `cluster = n`, `split = n`, `depth = n`, "
-    "`resident = n`, `cost = EXPR`, `in turn WORKER`, `alternate WORKER`, `spread WORKER = n`";
+    "`resident = n`, `cost = EXPR`, `in turn WORKER = n`, `alternate WORKER`, `spread WORKER = n`";
 
 void Parser::ParseInstance(File& file) {
   const Span begin = SpanOf(Take());
