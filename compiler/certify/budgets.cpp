@@ -7,18 +7,10 @@
 #include <map>
 #include <vector>
 
-#include "compiler/target/cluster.h"
-
 namespace tkc::certify {
 namespace {
 
 Finding Over(Span span, std::string headline) { return {DiagnosticKind::kCertificateBudget, span, std::move(headline)}; }
-
-std::optional<Finding> CheckClusterSize(const ir::Kernel& kernel, const Target& target) {
-  const int64_t most = target.has_clusters ? kMostBlocksOfCluster : 1;
-  if (kernel.cluster >= 1 && kernel.cluster <= most) return std::nullopt;
-  return Over(kernel.span, fmt::format("a cluster of {} blocks; `{}` takes up to {}", kernel.cluster, target.name, most));
-}
 
 std::optional<Finding> CheckWarps(const ir::Kernel& kernel, const Target& target) {
   const int warps = kernel.threads / target.lanes;
@@ -68,8 +60,7 @@ std::optional<Finding> CheckRegisters(const ir::Kernel& kernel, const Target& ta
                           kernel.name, sum, kernel.threads, pool));
 }
 
-std::optional<Finding> CheckShared(const ir::Kernel& kernel, const Target& target) {
-  int64_t end = 0;
+std::optional<Finding> CheckOverlap(const ir::Kernel& kernel) {
   for (const ir::Buffer& buffer : kernel.buffers) {
     for (const ir::Buffer& other : kernel.buffers) {
       if (&other == &buffer) break;
@@ -77,25 +68,16 @@ std::optional<Finding> CheckShared(const ir::Kernel& kernel, const Target& targe
       if (buffer.offset < other.End() && other.offset < buffer.End())
         return Over(kernel.span, fmt::format("`{}` and `{}` overlap in shared memory", other.name, buffer.name));
     }
-    end = std::max(end, buffer.End());
   }
-  for (const ir::Barrier& barrier : kernel.barriers) end += barrier.count * barrier.instances * ir::kBarrierBytes;
-  if (end > kernel.shared_bytes)
-    return Over(kernel.span,
-                fmt::format("tiles and barriers take {} bytes of shared memory, the launch asks for {}", end, kernel.shared_bytes));
-  if (kernel.shared_bytes > target.shared_memory_per_block)
-    return Over(kernel.span, fmt::format("{} bytes of shared memory; `{}` has {}", kernel.shared_bytes, target.name,
-                                         target.shared_memory_per_block));
   return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<Finding> CheckBudgets(const ir::Kernel& kernel, const Target& target) {
-  if (auto found = CheckClusterSize(kernel, target)) return found;
   if (auto found = CheckWarps(kernel, target)) return found;
   if (auto found = CheckRegisters(kernel, target)) return found;
-  return CheckShared(kernel, target);
+  return CheckOverlap(kernel);
 }
 
 int64_t RegisterSum(const ir::Kernel& kernel, const Target& target) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the roles and arrays of a block ask of the hardware together. Each by itself is something that it has: the verifier's
-// matter.
+// What the roles and arrays of a block ask of each other's share of the hardware. That it has each by itself, and what the launch
+// asks for, is the verifier's matter.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,7 @@
 
 namespace tkc::certify {
 
-/// Registers within the pool of the launch, shared memory within the block's and without overlap, a cluster that the target takes,
-/// each warp of one role and each warpgroup of some.
+/// Registers within the pool of the launch, no two arrays on one address, each warp of one role and each warpgroup of some.
 std::optional<Finding> CheckBudgets(const ir::Kernel& kernel, const Target& target);
 
 /// A thread's, summed over the warpgroups of the block.

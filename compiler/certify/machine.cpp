@@ -22,8 +22,7 @@ int Machine::BarrierElement(int block, int barrier, int64_t element) const {
 Machine::ShareList Machine::Shares(const Context& c) const {
   const int first = c.agent.first_warp;
   if (!c.agent.computes) {
-    const bool is_thread = c.agent.worker->kind == ir::RoleKind::kCopyThread || c.step.is_elected;
-    return {{{{first, is_thread ? 1 : program_.lanes, 1}}}, 1};
+    return {{{{first, c.agent.IsOneThreadAt(c.step) ? 1 : program_.lanes, 1}}}, 1};
   }
   if (c.step.is_elected) return {{{{first, 1, 1}}}, 1};
   const int64_t lanes = program_.lanes;

@@ -35,7 +35,7 @@ Outcome Machine::NamedBarrier(Context& c) {
   if (!c.self.has_arrived) {
     // Instances that alternate meet from different places: the barrier counts their waves wherever they are.
     if (is_block && !c.agent.worker->alternates && !Together(c, -1)) return Outcome::kFailed;
-    if (c.step.is_elected || c.agent.worker->kind == ir::RoleKind::kCopyThread)
+    if (c.agent.IsOneThreadAt(c.step))
       return fail(fmt::format("one thread of `{}` comes to {}, which counts whole warps", c.agent.name, name()));
     if (barrier.count > 0 && barrier.wanted != wanted)
       return fail(fmt::format("{} threads are wanted at {}, and {} by who came before", wanted, name(), barrier.wanted));

@@ -28,8 +28,7 @@ bool Machine::AnnounceBytes(Context& c) {
 /// In the agent's own block, in another, or in each.
 bool Machine::ArriveAtAll(Context& c) {
   const bool by_warp = c.op.number != ir::kThisThread;
-  const bool is_one_thread = c.step.is_elected || c.agent.worker->kind == ir::RoleKind::kCopyThread;
-  if (by_warp && is_one_thread)
+  if (by_warp && c.agent.IsOneThreadAt(c.step))
     return Fail(c, DiagnosticKind::kCertificateDeadlock,
                 fmt::format("one thread of `{}` waits for its warp, which does not come", c.agent.name));
   if (!MayRelease(c)) return false;

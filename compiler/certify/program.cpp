@@ -29,7 +29,7 @@ void AddAgents(Program& program) {
         agent.name = worker.instances > 1 ? fmt::format("{}[{}]", worker.name, instance) : worker.name;
         agent.instance = instance;
         agent.block = block;
-        agent.computes = worker.kind == ir::RoleKind::kCompute;
+        agent.computes = worker.Computes();
         agent.warps = agent.computes ? kModelledWarps : 1;
         agent.first_warp = program.warps;
         program.warps += agent.warps;

@@ -117,6 +117,9 @@ struct Agent {
   std::vector<int> last_use{};      // of each root: the step behind which nobody uses it
   std::vector<int> next_rank{};     // of each step: of the loop or slot that comes next in the same body (OrderLoops)
   std::vector<int> last_asked{};    // of each family: the step behind which this agent asks nothing more about the same integer
+
+  /// Whether one thread of it executes the step.
+  bool IsOneThreadAt(const Step& step) const { return step.is_elected || worker->IsOneThread(); }
 };
 
 /// What the oracle is asked about: one integer (or truth value) per iteration of the loops around.

@@ -151,11 +151,7 @@ MoveCost VectorMove(const RegisterLayout& registers, const Window& window, bool 
 
 int64_t Window::Address(int64_t row, int64_t col) const {
   if (transposed) std::swap(row, col);
-  const layout::SharedTile tile = TileOf(*buffer);
-  const int64_t r = row0 + row, c = col0 + col, panel = tile.PanelCols();
-  const int64_t offset = c / panel * tile.rows * tile.Pitch() + r * tile.Pitch() + c % panel * Bytes(tile.dtype);
-  // tk::swizzled
-  return tile.swizzle == layout::Swizzle::kNone ? offset : offset ^ ((offset >> 3) & (layout::PanelBytes(tile.swizzle) - 16));
+  return TileOf(*buffer).Offset(row0 + row, col0 + col);
 }
 
 MoveCost RegisterMove(const RegisterLayout& registers, const Window& window, bool is_store) {

@@ -72,8 +72,8 @@ Finding Wrong(const Op& op, std::string headline) { return {DiagnosticKind::kCer
 
 std::optional<Finding> CheckStep(const ir::Kernel& kernel, const Agent& agent, const Step& step) {
   const Op& op = *step.op;
-  const bool is_thread = step.is_elected || agent.worker->kind == RoleKind::kCopyThread;
-  const bool is_part = step.is_elected && agent.worker->kind != RoleKind::kCopyThread;  // others of the role pass by
+  const bool is_thread = agent.IsOneThreadAt(step);
+  const bool is_part = step.is_elected && !agent.worker->IsOneThread();  // others of the role pass by
   const auto fail = [&](std::string_view who, std::string_view wanted) {
     return Wrong(op, fmt::format("{} of `{}` {}; {}", who, agent.name, Doing(kernel, op), wanted));
   };
@@ -107,7 +107,7 @@ std::optional<Finding> CheckElections(const ir::Worker& worker) {
   std::optional<Finding> found;
   passes::ForEachOp(worker.body, [&](const Op& op) {
     if (op.code != OpCode::kIfElected || found) return;
-    const bool fits = worker.kind == RoleKind::kCompute    ? op.number == ir::kOfWarpgroup
+    const bool fits = worker.Computes()                    ? op.number == ir::kOfWarpgroup
                       : worker.kind == RoleKind::kCopyWarp ? op.number == ir::kOfWarp
                                                            : false;
     if (!fits)

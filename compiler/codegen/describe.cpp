@@ -18,24 +18,23 @@ std::string WarpRange(int first, int count) {
 
 /// Roles that copy have a warp each, of a warpgroup that is whole.
 int WarpsThatCopy(const ir::Kernel& kernel) {
-  return static_cast<int>(std::count_if(kernel.workers.begin(), kernel.workers.end(),
-                                        [](const ir::Worker& role) { return role.kind != ir::RoleKind::kCompute; }));
+  return static_cast<int>(
+      std::count_if(kernel.workers.begin(), kernel.workers.end(), [](const ir::Worker& role) { return !role.Computes(); }));
 }
 
 void DescribeRoles(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   const int copying = WarpsThatCopy(kernel), idle = (ir::kWarpsOfInstance - copying % ir::kWarpsOfInstance) % ir::kWarpsOfInstance;
   for (const ir::Worker& role : kernel.workers) {
     const std::string registers = role.registers ? fmt::format(", {} registers a thread", role.registers) : "";
-    if (role.kind == ir::RoleKind::kCompute) {
+    if (role.Computes()) {
       std::string folded;
       for (const std::string& name : role.folded) folded += (folded.empty() ? "; all threads issue the copies of " : ", ") + name;
-      lines.push_back(fmt::format("  {:<14}{}{}{}",
+      lines.push_back(fmt::format("  {:<14}{}{}{}{}",
                                   WarpRange(role.first_warp, static_cast<int>(ir::kWarpsOfInstance * role.instances)),
-                                  RoleNames({&role}), registers, folded));
+                                  RoleNames({&role}), role.in_turn ? " in turn" : "", registers, folded));
     } else {
       lines.push_back(fmt::format("  {:<14}{}: {}{}", WarpRange(role.first_warp, 1), role.name,
-                                  role.kind == ir::RoleKind::kCopyThread ? "one thread issues copies" : "32 threads copy",
-                                  registers));
+                                  role.IsOneThread() ? "one thread issues copies" : "32 threads copy", registers));
       if (idle > 0 && role.first_warp + 1 == copying) {
         lines.push_back(fmt::format("  {:<14}idle: they make the warpgroup whole", WarpRange(copying, idle)));
       }

@@ -50,7 +50,7 @@ void CollectSenders(const ir::Worker& role, const PipesOfRings& rings, std::map<
     const auto found = traffic.find(ring == rings.end() ? name : ring->second);
     if (found == traffic.end()) return;
     Traffic& pipe = found->second;
-    const bool computes = role.kind == ir::RoleKind::kCompute;
+    const bool computes = role.Computes();
     switch (op.code) {
       case OpCode::kWaitEmpty:
         AddOnce(pipe.senders, role);

@@ -156,7 +156,7 @@ std::vector<Group> GroupRoles(const ir::Kernel& kernel) {
   std::sort(roles.begin(), roles.end(), [](const ir::Worker* a, const ir::Worker* b) { return a->first_warp < b->first_warp; });
   for (const ir::Worker* role : roles) {
     const int first = role->first_warp / ir::kWarpsOfInstance;
-    const bool computes = role->kind == ir::RoleKind::kCompute;
+    const bool computes = role->Computes();
     if (!computes && !groups.empty() && groups.back().first == first)
       groups.back().roles.push_back(role);
     else
@@ -273,9 +273,9 @@ class KernelEmitter {
 
   void Role(const ir::Worker& role) {
     ScalarPrinter scalars = Scalars();
-    const bool computes = role.kind == ir::RoleKind::kCompute;
+    const bool computes = role.Computes();
     if (!computes) {
-      const bool is_thread = role.kind == ir::RoleKind::kCopyThread;
+      const bool is_thread = role.IsOneThread();
       out_.Open(fmt::format("if (tk::warp::index() == {}{})", role.first_warp, is_thread ? " && tk::warp::elect()" : ""));
     }
     quoter_.Forget();

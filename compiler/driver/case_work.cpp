@@ -15,7 +15,9 @@ namespace {
 using typed::Expr;
 using typed::ExprKind;
 
-constexpr double kColumnReduction = 1 << 17;  // multiplications that take the simulator as long
+// Multiplications that take the simulator as long.
+constexpr double kColumnReduction = 1 << 17;
+constexpr double kOperation = 1 << 12;  // of small tiles: one in many iterations
 
 bool DependsOnData(const Expr& expr) {
   return typed::Contains(expr, [](const Expr& node) { return node.kind == ExprKind::kElement; });
@@ -23,7 +25,7 @@ bool DependsOnData(const Expr& expr) {
 
 double ProductsIn(const Expr* expr) {
   if (expr == nullptr) return 0;
-  double products = 0;
+  double products = expr->type.is_tile && expr->kind != ExprKind::kVar ? kOperation : 0;
   if (expr->kind == ExprKind::kMatMul) {
     const typed::Type& left = expr->args[0]->type;
     products = static_cast<double>(left.rows) * static_cast<double>(left.cols) * static_cast<double>(expr->args[1]->type.cols);

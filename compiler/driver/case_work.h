@@ -8,8 +8,8 @@ namespace tkc {
 
 struct CaseWork {
   double tiles = 0;  // of the largest grid; 0 where they depend on data
-  /// Multiplications of all matrix products, and for each reduction of columns, at which all warps meet, as many as take the
-  /// simulator that long.
+  /// Multiplications of all matrix products, and for each other operation on tiles as many as take the simulator that long: more
+  /// for reductions of columns, at which all warps meet.
   double products = 0;
 };
 

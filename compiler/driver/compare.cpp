@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "compiler/interp/interpret.h"
-#include "compiler/interp/number.h"
 #include "compiler/interp/run.h"
+#include "compiler/support/number.h"
 
 namespace tkc {
 namespace {
@@ -143,7 +143,7 @@ std::vector<double> Distances(const Tensor& a, const Tensor& b) {
   if (!IsFloat(a.dtype)) {
     const std::vector<int64_t> x = a.ToIntegers(), y = b.ToIntegers();
     for (size_t i = 0; i < x.size(); ++i)
-      distances[i] = std::abs(static_cast<double>(interp::IntegerValue(a.dtype, x[i]) - interp::IntegerValue(b.dtype, y[i])));
+      distances[i] = std::abs(static_cast<double>(IntegerValue(a.dtype, x[i]) - IntegerValue(b.dtype, y[i])));
     return distances;
   }
   const std::vector<double> others = b.ToReals();

@@ -23,7 +23,7 @@ std::vector<const Target*> RequireTargets(Session& session);
 /// The one target that the options name, or null and reported. `what` is done for one at a time.
 const Target* RequireTarget(Session& session, std::string_view what);
 
-/// False and reported when source and header would be one file, or one of what is written is what is read.
+/// False and reported when source and header would be one file, or the header would replace one that tkc has not made.
 bool RequireOutput(Session& session);
 /// Warns where the name of the source tells host compilers that it is in the language of the other vendor than `target`'s, or where
 /// what has the name of a source is none.
@@ -34,7 +34,7 @@ Result<std::vector<Define>> ParseDefines(Session& session);
 
 codegen::EmitOptions EmitOptionsOf(const Options& options);
 
-/// `-o x.cu`: x.cu and x.h; `--emit=source` or `header`: that one; and the make rule of --depfile.
+/// `-o x.cu`: x.cu and x.h; `--emit=source` or `header`: that one.
 std::vector<OutputFile> CodeFiles(const Session& session, codegen::Emitted emitted);
 
 }  // namespace tkc

@@ -94,11 +94,19 @@ Result<void> CompareWithReference(Session& session, const typed::Entry& entry, c
                                    fmt::format("{}", ToString(*difference, "the reference interpreter")));
 }
 
+/// What --out names, before the kernel runs.
+void CheckOutputs(Session& session, const typed::Kernel& kernel, const interp::RunOptions& options) {
+  std::vector<std::string> paths;
+  for (const auto& [name, path] : options.outputs) paths.push_back(path);
+  interp::CheckOutputs(kernel, options, session.diagnostics);
+  CheckOutputPaths(paths, session.sources, session.diagnostics);
+}
+
 Result<void> RunCompiled(Session& session, const Target& target, typed::Program& program, const RunCommand& command) {
   Result<typed::Entry*> entry = FindOwnEntry(program, command.arguments, session.diagnostics);
   if (!entry || !KeepSchedule(**entry, command.schedule, session.diagnostics)) return Failure{};
   const typed::Kernel& parameters = (*entry)->kernels.front();
-  interp::CheckOutputs(parameters, command.arguments, session.diagnostics);
+  CheckOutputs(session, parameters, command.arguments);
   Result<interp::Arguments> arguments = MakeRunArguments(parameters, command.arguments, session.diagnostics);
   Result<Placement> placement = ParsePlacement(command.place, session.diagnostics);
   if (!arguments || !placement || session.diagnostics.HasErrors()) return Failure{};
@@ -127,7 +135,7 @@ void RunReference(Session& session, typed::Program& program, const RunCommand& c
   Result<typed::Entry*> entry = FindOwnEntry(program, command.arguments, session.diagnostics);
   if (!entry || !KeepSchedule(**entry, command.schedule, session.diagnostics)) return;
   const typed::Kernel& parameters = (*entry)->kernels.front();
-  interp::CheckOutputs(parameters, command.arguments, session.diagnostics);
+  CheckOutputs(session, parameters, command.arguments);
   Result<interp::Arguments> arguments = MakeRunArguments(parameters, command.arguments, session.diagnostics);
   if (!arguments || session.diagnostics.HasErrors() || !interp::Interpret(**entry, *arguments, session.diagnostics)) return;
   const Uninterrupted scope;

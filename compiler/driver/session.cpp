@@ -1,12 +1,39 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/driver/session.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 
 #include "compiler/support/internal_error.h"
 #include "compiler/support/render.h"
 
 namespace tkc {
+
+namespace {
+
+/// A path in a make rule.
+std::string MakeEscape(const std::string& path) {
+  std::string out;
+  for (const char c : path) {
+    if (c == ' ' || c == '#' || c == '\\') out += '\\';
+    if (c == '$') out += '$';
+    out += c;
+  }
+  return out;
+}
+
+std::string MakeRule(const Session& session) {
+  std::string rule = MakeEscape(session.options.output) + ":";
+  for (uint32_t file = 0; file < session.sources.FileCount(); ++file) {
+    const std::string& path = session.sources.Path(file);
+    if (path[0] == '<' || path.compare(0, 3, "-D ") == 0) continue;  // not on disk
+    rule += " " + MakeEscape(path);
+  }
+  return rule + "\n";
+}
+
+}  // namespace
 
 Session::Session(const Options& o) : options(o) {
   SetCrashRepeat(options.command);
@@ -27,6 +54,10 @@ int Session::Finish() {
 }
 
 int Session::Write(std::vector<OutputFile> files) {
+  if (!options.depfile.empty()) files.push_back({options.depfile, MakeRule(*this)});
+  std::vector<std::string> paths;
+  for (const OutputFile& file : files) paths.push_back(file.path);
+  if (!diagnostics.HasErrors()) CheckOutputPaths(paths, sources, diagnostics);
   // What is reported in vain is in `diagnostics`.
   if (!diagnostics.HasErrors()) (void)static_cast<bool>(WriteFiles(files, diagnostics));
   return Finish();

@@ -25,7 +25,7 @@ class Session {
 
   /// Prints what has been reported; the exit status it amounts to.
   int Finish();
-  /// Writes files, unless an error has been reported, then Finish.
+  /// Writes files and the make rule of --depfile, unless an error has been reported, then Finish.
   int Write(std::vector<OutputFile> files);
   /// Write for one text to where the options say.
   int Write(std::string text);

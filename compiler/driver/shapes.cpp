@@ -205,6 +205,17 @@ interp::Launch LaunchOf(const Kernel& kernel, const CheckCase& c) {
   return launch;
 }
 
+/// No tensor has an extent below zero: of those made of launch scalars, or less than a dimension, no `require` says so.
+bool HasExtents(const interp::Launch& launch, interp::Faults& faults) {
+  const std::vector<interp::Value> vars = interp::InitialVars(launch);
+  interp::Evaluator evaluator(launch, vars, faults);
+  const std::vector<typed::Param>& params = launch.kernel->params;
+  return std::all_of(params.begin(), params.end(), [&](const typed::Param& param) {
+    return std::all_of(param.extents.begin(), param.extents.end(),
+                       [&](const ExprPtr& extent) { return evaluator.Integer(*extent) >= 0; });
+  });
+}
+
 /// Whether the simulator gets through the set that the case has chosen.
 bool IsSmall(const typed::Entry& entry, const CheckCase& c) {
   return std::all_of(entry.kernels.begin(), entry.kernels.end(), [&](const Kernel& kernel) {
@@ -373,7 +384,7 @@ bool Choose(const typed::Entry& entry, CheckCase& c) {
     return launch;
   };
   const Kernel* chosen = interp::Choose(entry, launch_of, faults);
-  if (chosen == nullptr || faults.failed()) return false;
+  if (chosen == nullptr || !HasExtents(launch_of(*chosen), faults) || faults.failed()) return false;
   c.schedule = chosen->schedule;
   return true;
 }

@@ -100,7 +100,7 @@ class Builder {
   std::string WorkerOf(int warp, bool& first) const {
     if (!ran_) return fmt::format("warp {}", warp);
     for (const ir::Worker& role : ran_->workers) {
-      const bool computes = role.kind == ir::RoleKind::kCompute;
+      const bool computes = role.Computes();
       if (warp < role.first_warp || warp >= role.first_warp + role.Warps()) continue;
       first = !computes || (warp - role.first_warp) % ir::kWarpsOfInstance == 0;
       const int instance = (warp - role.first_warp) / ir::kWarpsOfInstance;

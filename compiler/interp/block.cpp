@@ -64,7 +64,7 @@ class BlockRun {
     }
   }
 
-  void Run(const SectionPlan& plan, const std::vector<Value>& vars, int64_t tile, const std::string& place, StackPool& stacks);
+  void Run(const SectionPlan& plan, const std::vector<Value>& vars, const std::string& place, StackPool& stacks);
 
   Launch& launch() { return launch_; }
   const Section& section() const { return section_; }
@@ -120,15 +120,13 @@ void Instance::Receive(const Stmt& stmt, int64_t ring, std::vector<Value>& field
   Wait(stmt, ring, [&] { return block_.ring(stmt.pipe, ring).TryReceive(consumer, fields); });
 }
 
-void BlockRun::Run(const SectionPlan& plan, const std::vector<Value>& vars, int64_t tile, const std::string& place,
-                   StackPool& stacks) {
+void BlockRun::Run(const SectionPlan& plan, const std::vector<Value>& vars, const std::string& place, StackPool& stacks) {
   for (const SectionPlan::Instance& instance : plan.instances) {
     std::vector<Value> own = vars;
     const typed::Worker& worker = section_.workers[instance.worker];
     if (worker.instance_var != typed::kNone) {
       const auto var = static_cast<size_t>(worker.instance_var);
-      const int64_t number = worker.in_turn ? tile % worker.instances : instance.number;
-      own[var] = Value::Integer(launch_.kernel->vars[var].type.dtype, number);
+      own[var] = Value::Integer(launch_.kernel->vars[var].type.dtype, instance.number);
     }
     instances_.push_back(std::make_unique<Instance>(*this, instance, std::move(own)));
     instances_.back()->Start(stacks);
@@ -230,9 +228,9 @@ SectionPlan PlanSection(const Launch& launch, const Section& section) {
   return plan;
 }
 
-void RunBlock(Launch& launch, const Section& section, const SectionPlan& plan, const std::vector<Value>& vars, int64_t tile,
+void RunBlock(Launch& launch, const Section& section, const SectionPlan& plan, const std::vector<Value>& vars,
               const std::string& place, StackPool& stacks, Faults& faults) {
-  BlockRun(launch, section, plan, faults).Run(plan, vars, tile, place, stacks);
+  BlockRun(launch, section, plan, faults).Run(plan, vars, place, stacks);
 }
 
 }  // namespace tkc::interp

@@ -29,9 +29,8 @@ struct SectionPlan {
 
 SectionPlan PlanSection(const Launch& launch, const typed::Section& section);
 
-/// Runs one tile. `vars` has the grid variables and the section's lets; `tile` is the tile's number in grid order, which
-/// says whose turn it is among workers in turn; `place` names the block in messages (`m = 0, n = 128`).
-void RunBlock(Launch& launch, const typed::Section& section, const SectionPlan& plan, const std::vector<Value>& vars, int64_t tile,
+/// Runs one tile. `vars` has the grid variables and the section's lets; `place` names the block in messages (`m = 0, n = 128`).
+void RunBlock(Launch& launch, const typed::Section& section, const SectionPlan& plan, const std::vector<Value>& vars,
               const std::string& place, StackPool& stacks, Faults& faults);
 
 }  // namespace tkc::interp

@@ -52,7 +52,7 @@ class SectionRun {
       const auto var = static_cast<size_t>(axis.var);
       place += fmt::format("{}{} = {}", place.empty() ? "" : ", ", launch_.kernel->vars[var].name, vars_[var].AsInteger());
     }
-    RunBlock(launch_, section_, plan_, vars_, tile_++, place, stacks_, faults_);
+    RunBlock(launch_, section_, plan_, vars_, place, stacks_, faults_);
   }
 
   Launch& launch_;
@@ -61,7 +61,6 @@ class SectionRun {
   SectionPlan plan_;
   std::vector<Value> vars_;
   StackPool stacks_;
-  int64_t tile_ = 0;
 };
 
 double LargestOfWork(const Launch& launch) {

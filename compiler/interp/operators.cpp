@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/interp/number.h"
 #include "compiler/interp/operators.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/support/number.h"
 
 namespace tkc::interp {
 namespace {

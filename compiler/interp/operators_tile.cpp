@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/interp/number.h"
 #include "compiler/interp/operators.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/support/number.h"
 
 namespace tkc::interp {
 namespace {

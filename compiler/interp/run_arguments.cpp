@@ -12,11 +12,11 @@
 #include <optional>
 
 #include "compiler/interp/evaluate.h"
-#include "compiler/interp/number.h"
 #include "compiler/interp/placement.h"
 #include "compiler/sema/grid_stores.h"
 #include "compiler/support/nearest_name.h"
 #include "compiler/support/npy.h"
+#include "compiler/support/number.h"
 
 namespace tkc::interp {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/interp/number.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/support/number.h"
 
 namespace tkc::interp {
 namespace {

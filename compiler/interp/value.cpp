@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/interp/value.h"
 
-#include "compiler/interp/number.h"
+#include "compiler/support/number.h"
 
 namespace tkc::interp {
 

@@ -143,7 +143,7 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) 
     copy.spread = worker.spread;
     copy.span = worker.span;
     lowering.BeginWorker();
-    if (worker.instance_var != typed::kNone) copy.instance_name = lowering.ScalarName(worker.instance_var);
+    if (worker.instance_var != typed::kNone && !worker.in_turn) copy.instance_name = lowering.ScalarName(worker.instance_var);
     lowering.LowerBlock(worker.body, copy.body);
     kernel.workers.push_back(std::move(copy));
   }

@@ -168,6 +168,7 @@ struct Worker {
   Span span;
 
   bool Computes() const { return kind == RoleKind::kCompute; }
+  bool IsOneThread() const { return kind == RoleKind::kCopyThread; }
   /// Of the block, from first_warp on.
   int64_t Warps() const { return Computes() ? instances * kWarpsOfInstance : 1; }
   /// Warpgroups with warps of it.

@@ -23,7 +23,7 @@ std::vector<Fault> Verifier::Run() {
     CheckBuffers();
     CheckBarriers();
     CheckMaps();
-    CheckThreads();
+    CheckLaunch();
     for (const Worker& worker : kernel_.workers) CheckRole(worker);
   }
   CheckRegion(kernel_.lets);

@@ -49,7 +49,7 @@ class Verifier {
   void CheckBuffers();
   void CheckBarriers();
   void CheckMaps();
-  void CheckThreads();
+  void CheckLaunch();
   void CheckRole(const Worker& worker);
 
   // verify_tile_ops.cpp: operations on tiles

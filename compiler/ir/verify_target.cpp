@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Declarations of the schedule level, each by itself: whether it says something, and something that the hardware has. What they
-// come to together, in room, registers, warps and barriers, is the certificate's to prove (certify/budgets).
+// Declarations of the schedule level: whether each says something, and something that the hardware has, and whether a launch can
+// have what it asks for. That workers and arrays leave each other their shares of it is the certificate's to prove
+// (certify/budgets).
+#include <algorithm>
+
 #include "compiler/ir/verify_impl.h"
+#include "compiler/target/cluster.h"
 
 namespace tkc::ir {
 
@@ -63,12 +67,23 @@ void Verifier::CheckMaps() {
   }
 }
 
-void Verifier::CheckThreads() {
+void Verifier::CheckLaunch() {
   if (kernel_.threads < target_->lanes || kernel_.threads % target_->lanes != 0 ||
       kernel_.threads > target_->max_threads_per_block) {
     FaultAt(kernel_.span, "{} threads; `{}` takes multiples of {} up to {}", kernel_.threads, target_->name, target_->lanes,
             target_->max_threads_per_block);
   }
+  const int64_t most_blocks = target_->has_clusters ? kMostBlocksOfCluster : 1;
+  if (kernel_.cluster < 1 || kernel_.cluster > most_blocks)
+    FaultAt(kernel_.span, "a cluster of {} blocks; `{}` takes up to {}", kernel_.cluster, target_->name, most_blocks);
+  int64_t taken = 0;
+  for (const Buffer& buffer : kernel_.buffers) taken = std::max(taken, buffer.End());
+  for (const Barrier& barrier : kernel_.barriers) taken += barrier.count * barrier.instances * kBarrierBytes;
+  if (taken > kernel_.shared_bytes)
+    FaultAt(kernel_.span, "tiles and barriers take {} bytes of shared memory, the launch asks for {}", taken, kernel_.shared_bytes);
+  if (kernel_.shared_bytes > target_->shared_memory_per_block)
+    FaultAt(kernel_.span, "{} bytes of shared memory; `{}` has {}", kernel_.shared_bytes, target_->name,
+            target_->shared_memory_per_block);
 }
 
 void Verifier::CheckRole(const Worker& worker) {

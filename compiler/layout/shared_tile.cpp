@@ -12,22 +12,35 @@ constexpr int kPatternRows = 8;  // every swizzle repeats after eight rows of it
 
 uint64_t Bit(int bit) { return uint64_t{1} << bit; }
 
+/// The bits of an address to which those three, and four, places above are added.
+struct Folds {
+  uint64_t by_three = 0, by_four = 0;
+
+  uint64_t Apply(uint64_t address) const { return address ^ (address >> 3 & by_three) ^ (address >> 4 & by_four); }
+};
+
+Folds FoldsOf(Swizzle swizzle) {
+  switch (swizzle) {
+    case Swizzle::kNone: return {};
+    case Swizzle::k32: return {.by_three = 0x10};
+    case Swizzle::k64: return {.by_three = 0x30};
+    case Swizzle::k128: return {.by_three = 0x70};
+    case Swizzle::kT128: return {.by_three = 0x20, .by_four = 0x40};
+  }
+  return {};
+}
+
 }  // namespace
 
 int64_t SharedTile::Offset(int64_t row, int64_t col) const {
-  const int64_t width = PanelCols();
-  const int64_t offset = col / width * rows * Pitch() + row * Pitch() + col % width * Bytes(dtype);
-  return static_cast<int64_t>(SwizzleMap(swizzle, kAddressBits).Apply(static_cast<uint64_t>(offset)));
+  const int64_t width = PanelCols(), size = Bytes(dtype);
+  const int64_t offset = ((col / width * rows + row) * width + col % width) * size;
+  return static_cast<int64_t>(FoldsOf(swizzle).Apply(static_cast<uint64_t>(offset)));
 }
 
 BitMatrix SwizzleMap(Swizzle swizzle, int bits) {
-  const int folded = swizzle == Swizzle::k128 ? 3 : swizzle == Swizzle::k64 ? 2 : swizzle == Swizzle::k32 ? 1 : 0;
   std::vector<uint64_t> columns;
-  for (int bit = 0; bit < bits; ++bit) {
-    const bool folds = bit >= 7 && bit < 7 + folded;
-    const uint64_t transposing = swizzle != Swizzle::kT128 ? 0 : bit == 8 ? Bit(5) : bit == 10 ? Bit(6) : 0;
-    columns.push_back(Bit(bit) | (folds ? Bit(bit - 3) : 0) | transposing);
-  }
+  for (int bit = 0; bit < bits; ++bit) columns.push_back(FoldsOf(swizzle).Apply(Bit(bit)));
   return {bits, std::move(columns)};
 }
 

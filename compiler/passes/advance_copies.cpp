@@ -112,7 +112,7 @@ void AdvancingCopies::Loop(Op& loop, Region& before) {
 Result<void> AdvanceCopies(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   if (!target.advances_copies) return {};
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) AdvancingCopies(kernel).Rewrite(worker.body);
+    if (worker.Computes()) AdvancingCopies(kernel).Rewrite(worker.body);
   }
   return {};
 }

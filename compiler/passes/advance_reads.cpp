@@ -191,7 +191,7 @@ class AdvancingReads {
 Result<void> AdvanceReads(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   if (kernel.resident == 0) return {};
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute || worker.layout.IsFragment()) continue;
+    if (!worker.Computes() || worker.layout.IsFragment()) continue;
     AdvancingReads(kernel, worker, target).Run();
   }
   return {};

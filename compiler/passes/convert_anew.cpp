@@ -178,7 +178,7 @@ void ConvertAnewWithin(ir::Kernel& kernel, ir::Worker& worker, int64_t registers
 Result<void> ConvertAnew(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   const RegisterShares shares = ShareRegisters(kernel, target);
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute) continue;
+    if (!worker.Computes()) continue;
     ConvertAnewWithin(kernel, worker, shares.for_tiles);
     // The compiler of the output has loads that stand in one expression under way together, and where they do not fit, does not
     // always notice.

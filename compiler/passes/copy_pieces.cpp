@@ -38,8 +38,8 @@ bool GoesInPieces(const ir::Kernel& kernel, const IndexFacts& facts, const Targe
 bool GoesThroughRegisters(const ir::Kernel& kernel, const IndexFacts& facts, const Target& target, const ir::Op& read,
                           const ir::Type& tile, bool is_turned) {
   const int64_t bytes = Bytes(tile.dtype), round = kPiece * kernel.threads, elements = tile.rows * tile.cols;
-  const auto computing = std::count_if(kernel.workers.begin(), kernel.workers.end(),
-                                       [](const ir::Worker& worker) { return worker.kind == ir::RoleKind::kCompute; });
+  const auto computing =
+      std::count_if(kernel.workers.begin(), kernel.workers.end(), [](const ir::Worker& worker) { return worker.Computes(); });
   if (!target.stages_copies || kernel.threads == 0 || computing != 1 || !IsBlockOfRows(kernel, facts, read, kPiece)) return false;
   if (!is_turned) return tile.cols * bytes % kPiece == 0 && elements * bytes % round == 0;
   constexpr int64_t kLeastPatch = 4 * 2;  // elements of a thread

@@ -299,7 +299,7 @@ class Statements {
 Result<void> CutStatements(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   const RegisterShares shares = ShareRegisters(kernel, target);
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute) continue;
+    if (!worker.Computes()) continue;
     const bool multiplies = worker.layout.IsFragment();
     const int64_t registers = !multiplies && kernel.resident > 1 ? shares.computing : shares.for_tiles;
     for (const PartsOf which : {PartsOf::kColumns, PartsOf::kRows})

@@ -102,7 +102,7 @@ void FitInto(int64_t registers, Region& region, Cutting& by_columns, Cutting& by
 Result<void> CutStores(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   const int64_t registers = ShareRegisters(kernel, target).for_tiles;
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute || worker.layout.IsFragment()) continue;
+    if (!worker.Computes() || worker.layout.IsFragment()) continue;
     if (MostKeptTiles(kernel, worker).registers <= registers) continue;
     Cutting by_columns(kernel, worker, PartsOf::kColumns), by_rows(kernel, worker, PartsOf::kRows);
     FitInto(registers, worker.body, by_columns, by_rows);

@@ -56,7 +56,7 @@ void Delay(Region& region) {
 
 Result<void> DelayStores(ir::Kernel& kernel, Diagnostics&) {
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) Delay(worker.body);
+    if (worker.Computes()) Delay(worker.body);
   }
   return {};
 }

@@ -21,7 +21,7 @@ std::optional<Sign> LackOfRole(const ir::Kernel& kernel) {
 std::optional<Sign> FindPlace(const ir::Kernel& kernel, bool is_abstract, const char* text) {
   std::optional<Sign> found;
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute) continue;
+    if (!worker.Computes()) continue;
     ForEachOp(worker.body, [&](const ir::Op& op) {
       for (const ir::ValueId value : op.results) {
         if (!found && (kernel.TypeOf(value).space == ir::Space::kAbstract) == is_abstract)

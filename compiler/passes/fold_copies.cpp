@@ -217,7 +217,7 @@ Result<void> FoldCopies(ir::Kernel& kernel, const Target& target, Diagnostics& d
   if (!target.folds_copies) return {};
   std::vector<const ir::Worker*> loading;
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute) loading.push_back(&worker);
+    if (!worker.Computes()) loading.push_back(&worker);
   }
   if (loading.empty() || loading.size() == kernel.workers.size()) return {};
   // Each pipe is filled by who receives it; the loading workers' programs are there for all to see until the end.
@@ -231,7 +231,7 @@ Result<void> FoldCopies(ir::Kernel& kernel, const Target& target, Diagnostics& d
     });
   }
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute) continue;
+    if (!worker.Computes()) continue;
     std::set<std::string> pipes;
     for (const auto& [pipe, by] : filler) {
       if (by == &worker) pipes.insert(pipe);
@@ -246,7 +246,7 @@ Result<void> FoldCopies(ir::Kernel& kernel, const Target& target, Diagnostics& d
     if (!folding.Run(feeding, std::move(pipes))) return Failure{};
     for (const ir::Worker* each : feeding) worker.folded.push_back(each->name);
   }
-  std::erase_if(kernel.workers, [](const ir::Worker& worker) { return worker.kind != ir::RoleKind::kCompute; });
+  std::erase_if(kernel.workers, [](const ir::Worker& worker) { return !worker.Computes(); });
   return {};
 }
 

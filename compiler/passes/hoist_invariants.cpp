@@ -237,7 +237,7 @@ class Quotients {
 Result<void> HoistInvariants(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   Quotients quotients(kernel);
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute) continue;
+    if (!worker.Computes()) continue;
     quotients.Name(worker);
     const int64_t at_entry = target.registers.AtEntry(static_cast<int>(kernel.threads));
     Hoist(kernel, worker, worker.registers != 0 ? worker.registers : at_entry);

@@ -38,7 +38,7 @@ void Hoist(const ir::Kernel& kernel, Region& region) {
 
 Result<void> HoistReads(ir::Kernel& kernel, Diagnostics&) {
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) Hoist(kernel, worker.body);
+    if (worker.Computes()) Hoist(kernel, worker.body);
   }
   return {};
 }

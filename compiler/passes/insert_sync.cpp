@@ -223,7 +223,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
   FullArrivals arrivals;
   for (size_t i = 0; i < rings.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];
-    if (worker.kind == ir::RoleKind::kCompute)
+    if (worker.Computes())
       SyncComputeRole(kernel, worker, traffic, rings[i], arrivals, diagnostics);
     else
       SyncCopyRole(kernel, worker, traffic, arrivals);
@@ -244,7 +244,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
   }
   // Who reaches into other blocks waits for these when it comes to that. A single thread, which copies, can't: where all threads
   // meet the cluster once more at the end, they do so in front of everything, too.
-  const auto computes = [](const ir::Worker& worker) { return worker.kind == ir::RoleKind::kCompute; };
+  const auto computes = [](const ir::Worker& worker) { return worker.Computes(); };
   const bool all_compute = std::all_of(kernel.workers.begin(), kernel.workers.end(), computes);
   const bool waits_late = kernel.leaves_alone || (kernel.Spread() > 1 && all_compute);
   for (size_t i = 0; i < rings.size(); ++i) {

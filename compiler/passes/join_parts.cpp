@@ -162,7 +162,7 @@ class Joining {
 
 Result<void> JoinParts(ir::Kernel& kernel, Diagnostics&) {
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) Joining(kernel, worker).Rewrite(worker.body);
+    if (worker.Computes()) Joining(kernel, worker).Rewrite(worker.body);
   }
   return {};
 }

@@ -53,7 +53,7 @@ class Keeping {
 
 Result<void> KeepOperands(ir::Kernel& kernel, Diagnostics&) {
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) Keeping(worker).Run();
+    if (worker.Computes()) Keeping(worker).Run();
   }
   return {};
 }

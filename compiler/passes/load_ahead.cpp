@@ -271,8 +271,7 @@ Result<void> LoadAhead(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   if (!target.loads_ahead) return {};
   for (ir::Worker& worker : kernel.workers) {
     // Slots that several workers receive have barriers that say when one is done with them.
-    if (worker.kind == ir::RoleKind::kCompute && !worker.alternates && IsWholeBlock(kernel, worker) &&
-        HasRoomAhead(kernel, worker, target))
+    if (worker.Computes() && !worker.alternates && IsWholeBlock(kernel, worker) && HasRoomAhead(kernel, worker, target))
       Ahead(kernel).Rewrite(worker.body);
   }
   return {};

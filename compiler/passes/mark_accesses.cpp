@@ -131,7 +131,7 @@ Result<void> MarkAccesses(ir::Kernel& kernel, Diagnostics&) {
   if (!ir::IsAligned(kernel) && !ir::IsContiguous(kernel)) return {};  // where rows may begin anywhere, other ways have to be there
   for (ir::Worker& worker : kernel.workers) {
     const MarkingAccesses marking(kernel, worker);
-    const bool computes = worker.kind == ir::RoleKind::kCompute;
+    const bool computes = worker.Computes();
     ForEachOp(worker.body, [&](Op& op) {
       switch (op.code) {
         case OpCode::kRead:

@@ -98,7 +98,7 @@ class MarkingNumbers {
 
 Result<void> MarkNumbers(ir::Kernel& kernel, Diagnostics&) {
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) MarkingNumbers(kernel, worker).Run();
+    if (worker.Computes()) MarkingNumbers(kernel, worker).Run();
   }
   return {};
 }

@@ -75,7 +75,7 @@ bool StagesApart(const ir::Kernel& kernel, const ir::Worker& worker) {
 const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe) {
   std::vector<const ir::Worker*> receiving;
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute && Touches(worker.body, pipe, true)) receiving.push_back(&worker);
+    if (worker.Computes() && Touches(worker.body, pipe, true)) receiving.push_back(&worker);
   }
   if (receiving.size() < 2) return receiving.empty() ? nullptr : receiving.front();
   // Who says that a slot is full says so when he comes to it: others wait for that, and he had better not wait for them.
@@ -98,9 +98,7 @@ const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe) {
 std::set<std::string> Channels(const ir::Kernel& kernel) {
   std::set<std::string> channels;
   for (const ir::Pipe& pipe : kernel.pipes) {
-    const auto touches = [&](const ir::Worker& worker) {
-      return worker.kind == ir::RoleKind::kCompute && Touches(worker.body, pipe.name, false);
-    };
+    const auto touches = [&](const ir::Worker& worker) { return worker.Computes() && Touches(worker.body, pipe.name, false); };
     if (std::count_if(kernel.workers.begin(), kernel.workers.end(), touches) > 1) channels.insert(pipe.name);
   }
   return channels;
@@ -110,7 +108,7 @@ int64_t ThreadsOf(const ir::Worker& worker, const Target& target) { return worke
 
 bool IsWholeBlock(const ir::Kernel& kernel, const ir::Worker& worker) {
   return std::none_of(kernel.workers.begin(), kernel.workers.end(),
-                      [&](const ir::Worker& other) { return &other != &worker && other.kind == ir::RoleKind::kCompute; });
+                      [&](const ir::Worker& other) { return &other != &worker && other.Computes(); });
 }
 
 int64_t WorkerBarrier(const ir::Kernel& kernel, const ir::Worker& worker) {
@@ -156,7 +154,7 @@ int64_t BarrierBytes(const ir::Kernel& kernel, const Target& target) {
       barriers += 2 * (pipe.slots == 0 ? target.most_slots : pipe.slots) * pipe.rings;
   }
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute || target.named_barriers > 0) continue;
+    if (!worker.Computes() || target.named_barriers > 0) continue;
     // Instances of the only worker meet at the block's barrier, but for reductions and where they go apart.
     bool reduces = StagesApart(kernel, worker);
     ForEachOp(worker.body, [&](const Op& op) { reduces |= Meets(worker, op); });

@@ -133,7 +133,7 @@ Result<void> Multicast(ir::Kernel& kernel, const Target&, Diagnostics& diagnosti
           .Help(fmt::format("leave out `cluster`, or let ranges and conditions around the traffic depend on other axes than `{}`",
                             name));
     }
-    if (worker.kind == ir::RoleKind::kCopyThread) sharing.Rewrite(worker.body);
+    if (worker.IsOneThread()) sharing.Rewrite(worker.body);
   }
   DropUnusedMaps(kernel);
   return {};

@@ -210,7 +210,7 @@ bool OverlapForm::SentByCopies(const std::string& pipe) const {
   return std::all_of(kernel_.workers.begin(), kernel_.workers.end(), [&](const ir::Worker& worker) {
     bool sends = false;
     ForEachOp(worker.body, [&](const Op& op) { sends |= op.code == OpCode::kSend && op.symbol == pipe; });
-    return !sends || worker.kind != ir::RoleKind::kCompute;
+    return !sends || !worker.Computes();
   });
 }
 
@@ -362,7 +362,7 @@ void Overlap::Turn(Op loop, const OverlapPlan& plan, Region& out) {
 Result<void> OverlapProducts(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   if (!target.has_matrix_group || kernel.depth == 0 || kernel.Spread() > 1) return {};
   for (size_t i = 0; i < kernel.workers.size(); ++i) {
-    if (kernel.workers[i].kind != ir::RoleKind::kCompute || kernel.workers[i].in_turn) continue;
+    if (!kernel.workers[i].Computes() || kernel.workers[i].in_turn) continue;
     ir::Kernel overlapped = kernel;
     if (!Overlap(overlapped).Rewrite(overlapped.workers[i].body)) continue;
     const int64_t left = ShareRegisters(overlapped, target).for_tiles;

@@ -292,14 +292,14 @@ Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics
   int64_t computing = 0;
   bool copies = false;
   for (ir::Worker& worker : kernel.workers) {
-    const bool computes = worker.kind == ir::RoleKind::kCompute;
+    const bool computes = worker.Computes();
     computing += computes ? worker.instances : 0;
     copies |= !computes;
     if (shares.copying != 0) worker.registers = static_cast<int>(computes ? shares.computing : shares.copying);
   }
   OneBlock block(kernel, target, shares, diagnostics);
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute && !block.Suffices(worker)) return Failure{};
+    if (worker.Computes() && !block.Suffices(worker)) return Failure{};
   }
   // Elsewhere a multiprocessor takes as many blocks as the registers leave room for that the kernel turns out to have.
   const bool may_share = !copies || (computing == 1 && !kernel.persistent);

@@ -61,7 +61,7 @@ void FixSlotsOutsideLoops(ir::Kernel& kernel, const Target& target) {
     std::map<std::string, Sends> sends;
     CountSends(worker.body, false, target.folds_copies, sends);
     for (const auto& [pipe, own] : sends) {
-      const bool runs_ahead = !target.folds_copies || worker.kind != ir::RoleKind::kCompute || channels.contains(pipe);
+      const bool runs_ahead = !target.folds_copies || !worker.Computes() || channels.contains(pipe);
       ahead[pipe].in_loop |= own.in_loop && runs_ahead;
       if (!target.folds_copies) ahead[pipe].outside_loops = std::max(ahead[pipe].outside_loops, own.outside_loops);
     }
@@ -79,7 +79,7 @@ int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fi
   constexpr int64_t kWorthwhileSlots = 3;  // in flight, in use, and one more for the time that they do not take alike
   if (!target.folds_copies || kernel.resident > 0) return SharedLimit(kernel, target);
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute) continue;
+    if (!worker.Computes()) continue;
     const int64_t registers = MostLiveRegisters(kernel, worker) + kForAddresses;
     if (registers * kernel.threads * 2 > target.registers.file) return target.shared_memory_per_block;
   }
@@ -92,7 +92,7 @@ int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fi
 int ResidentBlocks(const ir::Kernel& kernel, const Target& target) {
   int64_t blocks = target.threads_per_processor / kernel.threads;
   for (const ir::Worker& worker : kernel.workers) {
-    if (!target.loads_tiles_whole || worker.kind != ir::RoleKind::kCompute) continue;
+    if (!target.loads_tiles_whole || !worker.Computes()) continue;
     const int64_t needed =
         MostKeptTiles(kernel, worker).registers + MostLiveRegisters(kernel, worker) + kForAddresses + kForWholeLoads;
     blocks = std::min(blocks, target.registers.file / (kernel.threads * needed));

@@ -24,7 +24,7 @@ RegisterShares DealToRoles(const ir::Kernel& kernel, const Target& target) {
   int64_t computing = 0;
   bool copies = false;
   for (const ir::Worker& worker : kernel.workers) {
-    const bool computes = worker.kind == ir::RoleKind::kCompute;
+    const bool computes = worker.Computes();
     computing += computes ? worker.instances : 0;
     copies |= !computes;
   }

@@ -298,7 +298,7 @@ DiagnosticBuilder ReportMatrixShape(const ir::Worker& worker, const ir::Type& ty
 Result<void> SelectLayout(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   const size_t errors = diagnostics.ErrorCount();
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind != ir::RoleKind::kCompute) continue;
+    if (!worker.Computes()) continue;
     do {
       if (!Multiplies(worker.body))
         DealRows(kernel, worker, target);

@@ -29,7 +29,7 @@ bool LiesAsItIs(const ir::Kernel& kernel, const Target& target, const ir::Pipe& 
     std::set<ValueId> views;
     ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kReceive && op.symbol == pipe.name) views.insert(op.results[field]);
-      if (op.code == OpCode::kSend && op.symbol == pipe.name) lies &= worker.kind != ir::RoleKind::kCompute;
+      if (op.code == OpCode::kSend && op.symbol == pipe.name) lies &= !worker.Computes();
       const auto is_view = [&](ValueId operand) { return views.contains(operand); };
       if (std::none_of(op.operands.begin(), op.operands.end(), is_view)) return;
       if (op.code == OpCode::kPart) {
@@ -89,7 +89,7 @@ Result<void> SelectTransfer(ir::Kernel& kernel, const Target& target, Diagnostic
   MakePipeBuffers(kernel, target);
   CopyEngine engine{kernel, target};
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute)
+    if (worker.Computes())
       SelectStores(engine, worker);
     else
       SelectLoads(engine, worker);

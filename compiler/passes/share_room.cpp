@@ -113,7 +113,7 @@ class RoomSharing {
  public:
   explicit RoomSharing(const ir::Kernel& kernel) {
     for (const ir::Worker& worker : kernel.workers) {
-      if (worker.kind != ir::RoleKind::kCompute || worker.in_turn || worker.alternates) continue;
+      if (!worker.Computes() || worker.in_turn || worker.alternates) continue;
       const std::set<std::string> own = OwnTiles(kernel, worker);
       const Lives lives(kernel, worker);
       for (const std::string& a : own) {

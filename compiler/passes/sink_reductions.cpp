@@ -156,7 +156,7 @@ class Sinking {
 
 Result<void> SinkReductions(ir::Kernel& kernel, Diagnostics&) {
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) Sinking(kernel, worker).Visit(worker.body);
+    if (worker.Computes()) Sinking(kernel, worker).Visit(worker.body);
   }
   return {};
 }

@@ -239,7 +239,7 @@ size_t Skipping::Skip(Region& region, size_t place) {
 
 Result<void> SkipMasks(ir::Kernel& kernel, Diagnostics&) {
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) Skipping(kernel, worker).Visit(worker.body);
+    if (worker.Computes()) Skipping(kernel, worker).Visit(worker.body);
   }
   return {};
 }

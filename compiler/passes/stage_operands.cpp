@@ -123,6 +123,7 @@ bool Staging::IsTurnedStore(const Op& turn, const Op& store) {
   if (type.rows == 1 && pending_.contains(source) && CountUses(worker_.body, source) == 1) return false;
   if (type.rows == 1 || type.cols == 1) return true;
   if (!multiplies_ || IsShared(source) || pending_.contains(source)) return false;
+  if (!FitsRows(turn.results[0]) || !FitsCols(turn.results[0])) return true;  // turned, it could not lie in registers
   const bool is_narrow_float = IsFloat(type.dtype) && Bytes(type.dtype) == 2;
   if (!by_warps_ && is_narrow_float) return true;  // in chunks, on their way to the copy engine
   // Narrower elements are turned in shared memory where it has room for them beside what is not placed yet.
@@ -265,7 +266,7 @@ Result<void> StageOperands(ir::Kernel& kernel, const Target& target, Diagnostics
   if (!RequireRoomForASlot(kernel, target, diagnostics)) return Failure{};
   const size_t errors = diagnostics.ErrorCount();
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kCompute) worker.body = Staging(kernel, worker, target, diagnostics).Rewrite(worker.body);
+    if (worker.Computes()) worker.body = Staging(kernel, worker, target, diagnostics).Rewrite(worker.body);
   }
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

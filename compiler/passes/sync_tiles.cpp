@@ -38,8 +38,8 @@ class TileHanding {
         worker_(worker),
         span_(worker.span),
         number_(kernel.next_tile),
-        is_thread_(worker.kind == RoleKind::kCopyThread),
-        computes_(worker.kind == RoleKind::kCompute),
+        is_thread_(worker.IsOneThread()),
+        computes_(worker.Computes()),
         is_cluster_(kernel.cluster > 1) {}
 
   Op Draw(const std::string& name) const {

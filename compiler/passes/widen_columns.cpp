@@ -171,7 +171,7 @@ class Widening {
   /// Columns that the worker's registers do not hold as they are.
   bool FindWanted(const ir::Worker& worker) {
     bool any = false;
-    if (!Multiplies(worker.body) || worker.kind != ir::RoleKind::kCompute) return false;
+    if (!Multiplies(worker.body) || !worker.Computes()) return false;
     ForEachOp(worker.body, [&](const Op& op) {
       for (const ValueId value : op.results) {
         const int64_t columns = kernel_.TypeOf(value).cols;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/sema/views.h"
 
 namespace tkc::sema {
 
@@ -24,7 +25,10 @@ const Symbol* Elaborator::TensorNamed(const ast::Expr& expr) {
   return symbol != nullptr && symbol->kind == SymbolKind::kTensor ? symbol : nullptr;
 }
 
-Type Elaborator::TypeOfAxes(const std::vector<AxisRange>& axes, DType dtype) {
+namespace {
+
+/// Of the tile that an access covers: a scalar where no axis is kept.
+Type TypeOfAxes(const std::vector<AxisRange>& axes, DType dtype) {
   int64_t extents[2] = {1, 1};
   size_t kept = 0;
   for (const AxisRange& axis : axes) {
@@ -33,14 +37,25 @@ Type Elaborator::TypeOfAxes(const std::vector<AxisRange>& axes, DType dtype) {
   return kept == 0 ? Type::Scalar(dtype) : Type::Tile(dtype, extents[0], extents[1]);
 }
 
-namespace {
-
 /// What may choose elements of an axis: `i32[n, 1]` or `i64[n, 1]`.
 bool IsIndexColumn(const Type& type) {
   return type.is_tile && type.cols == 1 && (type.dtype == DType::kI32 || type.dtype == DType::kI64);
 }
 
 bool IsChosen(const AxisRange& axis) { return axis.start->type.is_tile; }
+
+/// A number beyond the last element, where the extent is known: what else lies outside reads as fill.
+bool ReportNoElement(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int axis,
+                     Diagnostics& diagnostics) {
+  const auto* literal = index.expr ? ast::DynCast<ast::IntExpr>(*index.expr) : nullptr;
+  const std::optional<int64_t> count = NumberOf(extent);
+  if (literal == nullptr || !count || *count < 1 || literal->value < static_cast<uint64_t>(*count)) return false;
+  DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kBadIndex, literal->span,
+                                               fmt::format("`{}` has no element {}", param.name, literal->value));
+  report.Note(param.span, fmt::format("axis {} of `{}` has {} element{}", axis, param.name, *count, *count == 1 ? "" : "s"));
+  report.Help(fmt::format("elements are counted from 0: the last one is {}", *count - 1));
+  return true;
+}
 
 }  // namespace
 
@@ -145,7 +160,7 @@ void Elaborator::BlockAxis(const BlockIndex& block, const typed::Expr& extent, A
 bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store,
                              AxisRange& axis) {
   if (index.kind == ast::Index::Kind::kAll) return WholeAxis(extent, param, dim, index.span, axis);
-  if (ReportIndexFromEnd(index, extent, param) || ReportNoElement(index, extent, param, dim)) return false;
+  if (ReportIndexFromEnd(index, extent, param) || ReportNoElement(index, extent, param, dim, diagnostics_)) return false;
   const auto* name = ast::DynCast<ast::NameExpr>(*index.expr);
   if (name != nullptr && scope_->Find(name->name) == nullptr && !NamedNumber(name->name)) {
     UnknownName(name->name, name->span, NameUse::kValue, index.kind == ast::Index::Kind::kExpr ? IndexOver(extent) : "");

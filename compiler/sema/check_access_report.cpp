@@ -99,17 +99,6 @@ void Elaborator::ReportMissingIndex(const ast::IndexExpr& expr, const typed::Par
     report.Help("give the axis an index, such as a block of `for n in N by 128`, or make its extent a compile-time parameter");
 }
 
-bool Elaborator::ReportNoElement(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int axis) {
-  const auto* literal = index.expr ? ast::DynCast<ast::IntExpr>(*index.expr) : nullptr;
-  const std::optional<int64_t> count = NumberOf(extent);
-  if (literal == nullptr || !count || *count < 1 || literal->value < static_cast<uint64_t>(*count)) return false;
-  DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kBadIndex, literal->span,
-                                                fmt::format("`{}` has no element {}", param.name, literal->value));
-  report.Note(param.span, fmt::format("axis {} of `{}` has {} element{}", axis, param.name, *count, *count == 1 ? "" : "s"));
-  report.Help(fmt::format("elements are counted from 0: the last one is {}", *count - 1));
-  return true;
-}
-
 bool Elaborator::ReportEndAsElement(const ast::Index& index, const typed::Expr& start, const typed::Expr& extent,
                                     const typed::Param& param, int axis) {
   if (NumberOf(extent) || !symbolic_.AreEqual(start, extent)) return false;

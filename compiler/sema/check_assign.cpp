@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/sema/views.h"
 
 namespace tkc::sema {
 

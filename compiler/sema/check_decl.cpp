@@ -13,6 +13,53 @@ using typed::ExprPtr;
 using typed::Level;
 using typed::Type;
 
+namespace {
+
+void CheckRank(const ast::Name& tensor, const ast::TypeExpr& type, Diagnostics& diagnostics) {
+  constexpr size_t kMostExtents = 8;  // TK_MAX_RANK of the interface
+  if (type.dims.empty()) {
+    diagnostics.Error(DiagnosticKind::kTypeMismatch, type.span, fmt::format("tensor `{}` has no extent", tensor.text));
+  } else if (type.dims.size() > kMostExtents) {
+    diagnostics
+        .Error(DiagnosticKind::kTypeMismatch, type.span,
+               fmt::format("tensor `{}` has {} extents; a tensor has at most {}", tensor.text, type.dims.size(), kMostExtents))
+        .Help("let axes that lie one behind the other be one axis");
+  }
+}
+
+void CheckLaunchScalar(const ast::Param& param, std::optional<DType> dtype, Diagnostics& diagnostics) {
+  if (dtype && Bytes(*dtype) < 4 && *dtype != DType::kBool) {
+    diagnostics
+        .Error(DiagnosticKind::kTypeMismatch, param.type->span,
+               fmt::format("a launch scalar is no `{}`, but `f32`, `bool`, or an integer of 32 or 64 bits", Name(*dtype)))
+        .Help(fmt::format("pass it as `f32`; where the kernel is to round it, `{}({})` does", Name(*dtype), param.name.text));
+  }
+  if (param.mode == ast::ParamMode::kIn && !param.preset) return;
+  diagnostics
+      .Error(DiagnosticKind::kTypeMismatch, param.span,
+             fmt::format("the number `{}` is neither written nor preset", param.name.text))
+      .Help("a tensor of one element is `f32[1]`");
+}
+
+/// What the name stands for in the kernel: integers have no width there.
+Value LaunchScalar(const ast::Param& param, int id, DType dtype) {
+  ExprPtr scalar = MakeNode(ExprKind::kParam, typed::Op::kNone, Type::Scalar(typed::ScalarDType(dtype)), {}, param.name.span);
+  scalar->id = id;
+  scalar->level = Level::kGrid;
+  return ExprValue(std::move(scalar), param.name.span);
+}
+
+/// What of it a launcher can't compute; null if it can.
+const typed::Expr* NotOfLaunch(const typed::Expr& expr) {
+  return typed::FindIn(expr, [](const typed::Expr& node) {
+    const bool is_function = node.kind == ExprKind::kCall && node.op != typed::Op::kMin && node.op != typed::Op::kMax &&
+                             node.op != typed::Op::kCdiv && node.op != typed::Op::kAbs;
+    return is_function || node.type.is_tile || node.kind == ExprKind::kElement || node.kind == ExprKind::kReduce;
+  });
+}
+
+}  // namespace
+
 typed::Kernel Elaborator::Run() {
   const ast::KernelDecl& source = *variant_.kernel;
   kernel_.name = source.name.text;
@@ -130,18 +177,6 @@ void Elaborator::DeclareDims(const ast::Expr& extent) {
   }
 }
 
-void Elaborator::CheckRank(const ast::Name& tensor, const ast::TypeExpr& type) {
-  constexpr size_t kMostExtents = 8;  // TK_MAX_RANK of the interface
-  if (type.dims.empty()) {
-    diagnostics_.Error(DiagnosticKind::kTypeMismatch, type.span, fmt::format("tensor `{}` has no extent", tensor.text));
-  } else if (type.dims.size() > kMostExtents) {
-    diagnostics_
-        .Error(DiagnosticKind::kTypeMismatch, type.span,
-               fmt::format("tensor `{}` has {} extents; a tensor has at most {}", tensor.text, type.dims.size(), kMostExtents))
-        .Help("let axes that lie one behind the other be one axis");
-  }
-}
-
 void Elaborator::DeclareParams() {
   const std::vector<ast::Param>& params = variant_.kernel->params;
   // Scalars first: an extent may name one.
@@ -168,47 +203,12 @@ void Elaborator::DeclareParam(const ast::Param& param) {
   symbol.kind = param.IsTensor() ? SymbolKind::kTensor : SymbolKind::kValue;
   symbol.id = static_cast<int>(kernel_.params.size());
   if (!param.IsTensor()) {
-    CheckLaunchScalar(param, dtype);
+    CheckLaunchScalar(param, dtype, diagnostics_);
     if (dtype) symbol.value = LaunchScalar(param, symbol.id, *dtype);
   }
   kernel_.params.push_back(std::move(typed_param));
   DeclareFixed(param.name, std::move(symbol), param.IsTensor() ? "tensor" : "parameter");
 }
-
-void Elaborator::CheckLaunchScalar(const ast::Param& param, std::optional<DType> dtype) {
-  if (dtype && Bytes(*dtype) < 4 && *dtype != DType::kBool) {
-    diagnostics_
-        .Error(DiagnosticKind::kTypeMismatch, param.type->span,
-               fmt::format("a launch scalar is no `{}`, but `f32`, `bool`, or an integer of 32 or 64 bits", Name(*dtype)))
-        .Help(fmt::format("pass it as `f32`; where the kernel is to round it, `{}({})` does", Name(*dtype), param.name.text));
-  }
-  if (param.mode == ast::ParamMode::kIn && !param.preset) return;
-  diagnostics_
-      .Error(DiagnosticKind::kTypeMismatch, param.span,
-             fmt::format("the number `{}` is neither written nor preset", param.name.text))
-      .Help("a tensor of one element is `f32[1]`");
-}
-
-/// What the name stands for in the kernel: integers have no width there.
-Value Elaborator::LaunchScalar(const ast::Param& param, int id, DType dtype) {
-  ExprPtr scalar = MakeNode(ExprKind::kParam, typed::Op::kNone, Type::Scalar(typed::ScalarDType(dtype)), {}, param.name.span);
-  scalar->id = id;
-  scalar->level = Level::kGrid;
-  return ExprValue(std::move(scalar), param.name.span);
-}
-
-namespace {
-
-/// What of it a launcher can't compute; null if it can.
-const typed::Expr* NotOfLaunch(const typed::Expr& expr) {
-  return typed::FindIn(expr, [](const typed::Expr& node) {
-    const bool is_function = node.kind == ExprKind::kCall && node.op != typed::Op::kMin && node.op != typed::Op::kMax &&
-                             node.op != typed::Op::kCdiv && node.op != typed::Op::kAbs;
-    return is_function || node.type.is_tile || node.kind == ExprKind::kElement || node.kind == ExprKind::kReduce;
-  });
-}
-
-}  // namespace
 
 bool Elaborator::IsOfLaunch(const typed::Expr& expr, std::string_view what) {
   const typed::Expr* part = NotOfLaunch(expr);
@@ -236,7 +236,7 @@ void Elaborator::DeclareTensor(const ast::Param& param, typed::Param& tensor) {
     ExprPtr value = Extent(*extent);
     tensor.extents.push_back(value ? std::move(value) : MakeInt(1, extent->span));
   }
-  CheckRank(param.name, *param.type);
+  CheckRank(param.name, *param.type, diagnostics_);
   tensor.mode = param.mode == ast::ParamMode::kOut     ? typed::TensorMode::kOut
                 : param.mode == ast::ParamMode::kInOut ? typed::TensorMode::kInOut
                                                        : typed::TensorMode::kIn;
@@ -324,7 +324,7 @@ void Elaborator::DeclareWork(const ast::WorkDecl& work) {
   param.span = work.span;
   param.mode = typed::TensorMode::kOut;
   param.dtype = ElementType(*work.type).value_or(DType::kF32);
-  CheckRank(work.name, *work.type);
+  CheckRank(work.name, *work.type, diagnostics_);
   for (const ast::ExprPtr& extent : work.type->dims) {
     if (const auto* name = ast::DynCast<ast::NameExpr>(*extent); name != nullptr && name->name == "blocks") {
       GateFeature(extent->span, "the number of blocks as an extent");

@@ -10,6 +10,7 @@
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
+#include "compiler/sema/views.h"
 #include "compiler/support/scoped.h"
 
 namespace tkc::sema {
@@ -44,7 +45,7 @@ std::optional<double> NamedNumber(const std::string& name) {
   return std::nullopt;
 }
 
-std::string Elaborator::Describe(const Value& value) const {
+std::string Describe(const Value& value) {
   switch (value.kind) {
     case Value::Kind::kError: return "nothing";
     case Value::Kind::kExpr: return fmt::format("`{}`", TypeText(value.expr->type));
@@ -52,6 +53,12 @@ std::string Elaborator::Describe(const Value& value) const {
     case Value::Kind::kBlock: return "a block index";
   }
   return "";
+}
+
+void Elaborator::UnknownName(const std::string& name, Span span, NameUse use, const std::string& index) {
+  const bool in_define = std::any_of(context_.options->defines.begin(), context_.options->defines.end(),
+                                     [&](const Define& define) { return define.span.file == span.file; });
+  ReportUnknownName(name, span, use, {*scope_, in_define, !inlining_.empty(), source_section_, worker_, index}, diagnostics_);
 }
 
 bool Elaborator::EvalAll(const std::vector<ast::ExprPtr>& exprs, std::vector<Value>& values) {

@@ -83,14 +83,14 @@ bool Elaborator::HasIndices(const typed::Expr& bound) {
   return false;
 }
 
-ExprPtr Elaborator::LoopVariable(typed::VarId var, Span span) {
+ExprPtr LoopVariable(typed::VarId var, Span span) {
   ExprPtr variable = MakeNode(ExprKind::kVar, Op::kNone, Type::Scalar(DType::kI64), {}, span);
   variable->id = var;
   variable->level = Level::kGrid;
   return variable;
 }
 
-Value Elaborator::LoopValue(ExprPtr start, const RangeInfo& range, Span span) {
+Value LoopValue(ExprPtr start, const RangeInfo& range, Span span) {
   if (!range.is_block) {
     Value value = ExprValue(std::move(start), span);
     const std::optional<int64_t> hi = NumberOf(*range.hi);

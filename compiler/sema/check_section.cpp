@@ -63,10 +63,8 @@ const ast::AssignStmt* FindAssign(const std::vector<ast::StmtPtr>& stmts, const 
   return nullptr;
 }
 
-}  // namespace
-
 /// Where one worker opens the tile loop, all do; a worker whose instances take turns carries nothing from tile to tile.
-void Elaborator::CheckEach(const ast::GridSection& source) {
+void CheckEach(const ast::GridSection& source, const ast::ScheduleDecl* schedule, Diagnostics& diagnostics) {
   const ast::EachStmt* with = nullptr;
   const ast::WorkerDecl* without = nullptr;
   for (const ast::WorkerDecl& worker : source.workers) {
@@ -75,7 +73,9 @@ void Elaborator::CheckEach(const ast::GridSection& source) {
       without = &worker;
     else if (with == nullptr)
       with = each;
-    if (each == nullptr || !worker.in_turn) continue;
+    const ast::ScheduleItem* item =
+        schedule == nullptr ? nullptr : ast::FindItem(*schedule, ast::ScheduleItem::Kind::kInTurn, worker.name.text);
+    if (each == nullptr || (!worker.in_turn && item == nullptr)) continue;
     std::map<std::string, Span> carried;
     for (const ast::StmtPtr& stmt : worker.body.stmts) {
       if (stmt->kind != ast::StmtKind::kVar) continue;
@@ -83,22 +83,24 @@ void Elaborator::CheckEach(const ast::GridSection& source) {
     }
     if (const ast::AssignStmt* assign = FindAssign(each->body.stmts, carried)) {
       const std::string& name = ast::Cast<ast::NameExpr>(*assign->target).name;
-      diagnostics_
+      diagnostics
           .Error(DiagnosticKind::kCarryInTurn, assign->span,
                  fmt::format("`{}` takes tiles in turn; `{}` would be split between its instances", worker.name.text, name))
           .Label(assign->target->span, "carried from tile to tile")
-          .Note(worker.in_turn_span, "each instance sees every other tile only")
+          .Note(item != nullptr ? item->span : worker.in_turn_span, "each instance sees every other tile only")
           .Help("leave out `in turn`, or start the value anew in each tile");
     }
   }
   if (with != nullptr && without != nullptr) {
-    diagnostics_
+    diagnostics
         .Error(DiagnosticKind::kEachMismatch, without->name.span, fmt::format("worker `{}` has no `each`", without->name.text))
         .Label(without->name.span, "its body is one tile")
         .Note(with->span, "another worker of the section opens the loop over tiles here")
         .Help("write `each` over the same axes in all workers of the section");
   }
 }
+
+}  // namespace
 
 void Elaborator::DeclareAxis(const ast::GridAxis& axis, typed::Section& section) {
   RangeInfo range = CheckRange(axis.range);
@@ -235,6 +237,28 @@ void Elaborator::CheckAlternates(const ast::WorkerDecl& source, typed::Worker& w
   }
 }
 
+/// `in turn WORKER = n`: as many instances as that take the tiles of the worker's one, which keeps its number, 0.
+void Elaborator::SetTurns(typed::Worker& worker) {
+  const ast::ScheduleItem* item = ScheduleItemOf(ast::ScheduleItem::Kind::kInTurn, worker.name);
+  if (item == nullptr) return;
+  const std::optional<int64_t> takers = Constant(*item->value, "the number of instances");
+  if (!takers) return;
+  if (*takers < 1 || *takers > kMostInstances) {
+    diagnostics_.Error(DiagnosticKind::kBadSchedule, item->value->span,
+                       fmt::format("`{}` with {} instances; a worker has 1 to {}", worker.name, *takers, kMostInstances));
+  } else if (!worker.in_turn && worker.instances != 1) {
+    diagnostics_
+        .Error(DiagnosticKind::kBadSchedule, item->span,
+               fmt::format("worker `{}` has {} instances, each with a part of the tile; only whole tiles are taken in turn",
+                           worker.name, worker.instances))
+        .Note(worker.span, "declared here")
+        .Help("let it have one instance in this set, whose tiles several then take");
+  } else {
+    worker.in_turn = *takers > 1;
+    worker.instances = *takers;
+  }
+}
+
 /// `spread WORKER = n`, once the number of instances is known.
 void Elaborator::SetSpread(typed::Worker& worker) {
   const ast::ScheduleItem* item = ScheduleItemOf(ast::ScheduleItem::Kind::kSpread, worker.name);
@@ -267,7 +291,7 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
   typed::Worker worker;
   worker.name = source.name.text;
   worker.span = source.name.span;
-  worker.in_turn = source.in_turn || ScheduleItemOf(ast::ScheduleItem::Kind::kInTurn, worker.name) != nullptr;
+  worker.in_turn = source.in_turn;
   if (source.count) {
     const std::optional<int64_t> count = Constant(*source.count, "the number of instances");
     if (count && (*count < 1 || *count > kMostInstances)) {
@@ -277,7 +301,7 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
       worker.instances = count.value_or(1);
     }
   }
-  if (worker.in_turn && source.index) {
+  if (source.in_turn && source.index) {
     diagnostics_
         .Error(DiagnosticKind::kBadSchedule, source.index.span,
                fmt::format("worker `{}` takes tiles in turn, and its instances are told apart by `{}`", worker.name,
@@ -287,6 +311,7 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
                   ? "leave out `in turn`: one instance takes every tile; or leave out `as` and let several do whole tiles"
                   : "leave out `as`, so that each instance does the whole tile, or leave out `in turn`");
   }
+  SetTurns(worker);
   CheckAlternates(source, worker);
   SetSpread(worker);
   for (size_t i = 0; i < index; ++i) {
@@ -302,8 +327,9 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
     number->id = worker.instance_var;
     number->level = Level::kGrid;
     // The only instance is number 0, and a part of one is the whole.
-    Value value = ExprValue(worker.instances == 1 ? MakeInt(0, source.index.span) : std::move(number), source.index.span);
-    value.count = worker.instances;
+    const int64_t parts = worker.in_turn ? 1 : worker.instances;
+    Value value = ExprValue(parts == 1 ? MakeInt(0, source.index.span) : std::move(number), source.index.span);
+    value.count = parts;
     DeclareValue(source.index, std::move(value));
   }
   block_ = &worker.body;
@@ -322,7 +348,7 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   section.dynamic = source.dynamic;
   section_ = &section;
   source_section_ = &source;
-  CheckEach(source);
+  CheckEach(source, variant_.schedule, diagnostics_);
   scope_->Open();
   for (const ast::GridAxis& axis : source.axes) DeclareAxis(axis, section);
   block_ = &section.lets;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/sema/views.h"
 #include "compiler/syntax/source_text.h"
 
 namespace tkc::sema {
@@ -187,8 +188,10 @@ bool Elaborator::SendToPart(const ast::MethodExpr& target, typed::Stmt& send, co
   return true;
 }
 
+namespace {
+
 /// Values that do not fit the fields in the order written, but do in another.
-bool Elaborator::ReportExchanged(const ast::ArrowStmt& stmt, const Value& value, const typed::Pipe& pipe) {
+bool ReportExchanged(const ast::ArrowStmt& stmt, const Value& value, const typed::Pipe& pipe, Diagnostics& diagnostics) {
   const auto* tuple = ast::DynCast<ast::TupleExpr>(*stmt.value);
   if (tuple == nullptr) return false;
   const auto fits = [&](size_t field, size_t element) {
@@ -211,13 +214,15 @@ bool Elaborator::ReportExchanged(const ast::ArrowStmt& stmt, const Value& value,
     left.erase(found);
   }
   if (!is_exchanged) return false;
-  diagnostics_
+  diagnostics
       .Error(DiagnosticKind::kShapeMismatch, stmt.value->span,
              fmt::format("the values come in another order than the fields of a slot of `{}`", pipe.name))
       .Note(pipe.span, "declared here")
       .Help(fmt::format("write `({})`", ordered), Edit{stmt.value->span, fmt::format("({})", ordered)});
   return true;
 }
+
+}  // namespace
 
 /// The value, or a tuple with one value for each field, as what a slot holds.
 bool Elaborator::SlotValues(const ast::ArrowStmt& stmt, Value value, const typed::Pipe& pipe, typed::Stmt& send) {
@@ -235,7 +240,7 @@ bool Elaborator::SlotValues(const ast::ArrowStmt& stmt, Value value, const typed
                      : fmt::format("`{}.{} <- x`", pipe.name, name)));
     return false;
   }
-  if (ReportExchanged(stmt, value, pipe)) return false;
+  if (ReportExchanged(stmt, value, pipe, diagnostics_)) return false;
   for (size_t i = 0; i < pipe.fields.size(); ++i) {
     const typed::PipeField& field = pipe.fields[i];
     const std::string what =

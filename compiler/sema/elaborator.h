@@ -21,6 +21,7 @@
 #include "compiler/sema/scope.h"
 #include "compiler/sema/symbolic_table.h"
 #include "compiler/sema/typed.h"
+#include "compiler/sema/unknown_names.h"
 #include "compiler/sema/unrolled_loops.h"
 #include "compiler/support/diagnostic.h"
 #include "compiler/syntax/ast.h"
@@ -83,13 +84,10 @@ class Elaborator {
   const ast::Expr* StaticParamSource(const ast::StaticParam& param);
   void DeclareParams();
   void DeclareParam(const ast::Param& param);
-  void CheckLaunchScalar(const ast::Param& param, std::optional<DType> dtype);
-  Value LaunchScalar(const ast::Param& param, int id, DType dtype);
   void DeclareTensor(const ast::Param& param, typed::Param& tensor);
   void DeclareDims(const ast::Expr& extent);
   bool SetPreset(const ast::Expr& preset, typed::Param& param);
   void DeclareWork(const ast::WorkDecl& work);
-  void CheckRank(const ast::Name& tensor, const ast::TypeExpr& type);
   void CheckDims();
   void CheckRequires();
   void ElaborateChoice();
@@ -107,6 +105,7 @@ class Elaborator {
   void SetDepth(const ast::Expr& value, typed::Section& section);
   void CheckDynamic(const ast::GridSection& source, const typed::Section& section);
   void SetResident(const ast::Expr& value, typed::Section& section);
+  void SetTurns(typed::Worker& worker);
   void SetSpread(typed::Worker& worker);
 
   // check_section.cpp
@@ -116,7 +115,6 @@ class Elaborator {
   bool AddPipeFields(const ast::TypeExpr& type, const ast::Name& name, typed::Pipe& pipe);
   void CheckAlternates(const ast::WorkerDecl& source, typed::Worker& worker);
   void ElaborateWorker(const ast::WorkerDecl& source, typed::Section& section, size_t index);
-  void CheckEach(const ast::GridSection& source);
   void FitSchedules();
 
   // check_stmt.cpp
@@ -145,8 +143,6 @@ class Elaborator {
   bool HasIndices(const typed::Expr& bound);
   /// What cuts the last block of a range that ends with the nearer of two bounds, where the other lies whole blocks away; or null.
   typed::ExprPtr EdgeOf(const typed::Expr& lo, const typed::Expr& hi, int64_t step);
-  typed::ExprPtr LoopVariable(typed::VarId var, Span span);
-  Value LoopValue(typed::ExprPtr start, const RangeInfo& range, Span span);
   void DeclareValue(const ast::Name& name, Value value);
   /// The fields of a tuple's type, those that are repeated as often; none if reported.
   std::vector<const ast::TypeExpr::Field*> FieldsOf(const ast::TypeExpr& tuple);
@@ -167,7 +163,6 @@ class Elaborator {
   bool SendToRing(const ast::IndexExpr& target, typed::Stmt& send, const typed::Pipe& pipe);
   bool SendToField(const ast::FieldExpr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
   bool SendToPart(const ast::MethodExpr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
-  bool ReportExchanged(const ast::ArrowStmt& stmt, const Value& value, const typed::Pipe& pipe);
   bool SlotValues(const ast::ArrowStmt& stmt, Value value, const typed::Pipe& pipe, typed::Stmt& send);
   bool CheckStoreMode(const Access& access, typed::StoreOp op, Span op_span);
   void CheckTrafficLevel(Span span, std::string_view what);
@@ -215,8 +210,6 @@ class Elaborator {
   typed::ExprPtr IntegerScalar(Value value, std::string_view what);  // grid-level; null if reported
   std::optional<int64_t> Constant(const ast::Expr& expr, std::string_view what);
   std::optional<int64_t> ConstantOf(const Value& value, std::string_view what);
-  typed::ExprPtr Part(typed::ExprPtr expr, int axis, typed::ExprPtr offset, int64_t extent, Span span);
-  typed::ExprPtr Transpose(typed::ExprPtr expr, Span span);
   /// Offset and size of part `index` of an axis of `extent` elements.
   struct PartOf {
     typed::ExprPtr offset;
@@ -224,21 +217,8 @@ class Elaborator {
   };
   std::optional<PartOf> PartIndex(const ast::MethodExpr& method, int64_t extent, Span base, std::string_view described);
   Value Error() { return {}; }
-  std::string Describe(const Value& value) const;
-  /// What a name stands for where nothing in sight has it.
-  enum class NameUse : uint8_t { kValue, kPipe, kVar };
-  /// `index`: what is in sight and runs over the axis that the name is an index of, if it is one.
-  bool UnknownName(const std::string& name, Span span, NameUse use = NameUse::kValue, const std::string& index = "");
-  /// In a worker: the help for a name whose block or loop has ended; false and nothing said if there was none.
-  bool SuggestOuter(const std::string& name, Span span, DiagnosticBuilder& report, bool has_help) const;
-  /// The help for a letter that a tensor, or a dimension, has as a capital.
-  void SuggestCapital(const std::string& name, Span span, std::string_view what, DiagnosticBuilder& report) const;
-  /// In a worker: the help for a name that another one of the section has; false and nothing said if none has.
-  bool SuggestPipe(const std::string& name, DiagnosticBuilder& report) const;
-  /// Likewise where the worker's instances have no number to be told apart by.
-  void SuggestInstance(DiagnosticBuilder& report) const;
-  /// `tl.dot(..)`, `torch.exp(x)`: reported by what the function is called here; false if the base is no such name.
-  bool ReportModule(const ast::MethodExpr& expr);
+  /// Reports that nothing in sight has the name. `index`: what runs over the axis that it is an index of, if it is one.
+  void UnknownName(const std::string& name, Span span, NameUse use = NameUse::kValue, const std::string& index = "");
 
   // check_call.cpp
   Value EvalCall(const ast::CallExpr& expr);
@@ -278,9 +258,7 @@ class Elaborator {
                    typed::AxisRange& axis);
   /// `X[-1]`, which counts from the end in other languages and is an element that does not exist here.
   bool ReportIndexFromEnd(const ast::Index& index, const typed::Expr& extent, const typed::Param& param);
-  /// A number beyond the last element, where the extent is known: what else lies outside reads as fill.
-  bool ReportNoElement(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int axis);
-  /// The same of an index that equals an extent known at launch only: `A[m, K]`.
+  /// An index that equals an extent known at launch only: `A[m, K]`.
   bool ReportEndAsElement(const ast::Index& index, const typed::Expr& start, const typed::Expr& extent, const typed::Param& param,
                           int axis);
   /// The index in sight that runs over all of such an axis; "" if none or several do.
@@ -297,7 +275,6 @@ class Elaborator {
   Access ResolveTarget(const ast::Expr& expr);
   void ReportWholeTensor(const ast::NameExpr& target);
   const Symbol* TensorNamed(const ast::Expr& expr);
-  static typed::Type TypeOfAxes(const std::vector<typed::AxisRange>& axes, DType dtype);
 
   // check_type.cpp
   /// How often the field of a tuple stands there; nothing if reported.
@@ -338,9 +315,13 @@ class Elaborator {
 
 /// "bf16[64, 1]", "f32", "integer".
 std::string TypeText(const typed::Type& type);
+/// What a value is, for messages: "`f32`", "a tuple of 2 values", "a block index".
+std::string Describe(const Value& value);
 
-/// A function of builtin.def that is implemented, or the name of an element type.
-bool IsStandardFunction(std::string_view name);
+/// What the index of a range stands for where it is `start`: a number, or a block of the range.
+Value LoopValue(typed::ExprPtr start, const RangeInfo& range, Span span);
+/// The index itself.
+typed::ExprPtr LoopVariable(typed::VarId var, Span span);
 
 /// A constant of the language: `inf`, `pi`.
 std::optional<double> NamedNumber(const std::string& name);

@@ -57,7 +57,7 @@ void FillSources::Assume(const Expr& requirement, bool holds) {
   symbolic::AddNotNegative(table_->Of(requirement), holds, not_negative);
   for (const Scalar& difference : not_negative) {
     // Of a minimum no argument is below.
-    for (const Scalar& each : ArgumentsOf(difference, symbolic::Kind::kMin)) {
+    for (const Scalar& each : ArgumentsOf(AsRequired(difference), symbolic::Kind::kMin)) {
       facts_.push_back({each});
       AssumeOfBlocks(each);
     }
@@ -66,7 +66,7 @@ void FillSources::Assume(const Expr& requirement, bool holds) {
   const Scalar difference = symbolic::Sub(table_->Of(*requirement.args[0]), table_->Of(*requirement.args[1]));
   int64_t divisor = 0;
   if (difference->kind == symbolic::Kind::kMod && symbolic::IsInt(difference->args[1], &divisor) && divisor > 0)
-    facts_.push_back({difference->args[0], divisor});
+    facts_.push_back({AsRequired(difference->args[0]), divisor});
 }
 
 /// What is said of the number of a block, `n.number <= k`, says of its first element `n.start <= k * 64`.
@@ -74,7 +74,7 @@ void FillSources::AssumeOfBlocks(const Scalar& not_negative) {
   for (const VarId var : around_) {
     const Range& range = ranges_.at(NameOf(var));
     if (range.step == 1) continue;
-    const Scalar distance = symbolic::Sub(symbolic::Name(NameOf(var)), range.lo), step = symbolic::Int(range.step);
+    const Scalar distance = symbolic::Sub(symbolic::Name(NameOf(var)), AsRequired(range.lo)), step = symbolic::Int(range.step);
     const Scalar number = symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {distance, step});
     for (const int64_t sign : {1, -1}) {
       const Scalar rest = symbolic::Sub(not_negative, symbolic::Mul(number, symbolic::Int(sign)));
@@ -85,7 +85,8 @@ void FillSources::AssumeOfBlocks(const Scalar& not_negative) {
 }
 
 /// By its form, as a fact says, or as facts say which number it is.
-bool FillSources::IsMultiple(const Scalar& scalar, int64_t divisor) const {
+bool FillSources::IsMultiple(const Scalar& formula, int64_t divisor) const {
+  const Scalar scalar = AsRequired(formula);
   if (symbolic::KnownDivisor(scalar) % divisor == 0) return true;
   return std::any_of(facts_.begin(), facts_.end(), [&](const Fact& fact) {
     if (fact.divisor > 0) return fact.divisor % divisor == 0 && symbolic::Equal(fact.scalar, scalar);
@@ -95,7 +96,7 @@ bool FillSources::IsMultiple(const Scalar& scalar, int64_t divisor) const {
 }
 
 bool FillSources::IsAbove(const Scalar& a, const Scalar& b, int64_t least) const {
-  const Scalar difference = symbolic::Sub(a, b);
+  const Scalar difference = AsRequired(symbolic::Sub(a, b));
   const auto is_least = [&](const Scalar& rest) {
     const auto known = symbolic::LeastOf(rest, [&](const Scalar& atom) { return IsCount(atom); });
     return known && *known >= least;
@@ -126,8 +127,9 @@ bool FillSources::IsAboveInAllCases(const Scalar& difference, int64_t least) con
     const Range& range = ranges_.at(NameOf(var));
     const Scalar index = symbolic::Name(NameOf(var));
     const bool divides = IsMultiple(symbolic::Sub(range.hi, range.lo), range.step);
-    known.not_negative.push_back(symbolic::Sub(symbolic::Sub(range.hi, index), symbolic::Int(divides ? range.step : 1)));
-    known.not_negative.push_back(symbolic::Sub(index, range.lo));
+    known.not_negative.push_back(
+        AsRequired(symbolic::Sub(symbolic::Sub(range.hi, index), symbolic::Int(divides ? range.step : 1))));
+    known.not_negative.push_back(AsRequired(symbolic::Sub(index, range.lo)));
   }
   known.is_count = [&](const Scalar& atom) { return IsCount(atom); };
   known.divisor_of = [&](const Scalar& scalar) {

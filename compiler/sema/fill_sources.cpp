@@ -24,10 +24,12 @@ std::optional<int64_t> Distance(const Scalar& a, const Scalar& b) {
   return symbolic::ConstantDifference(symbolic::Sub(a, b), symbolic::Int(0));
 }
 
+/// Most lists that come are as those that are there: each place is looked for where it stands in its own.
 void AddNew(std::vector<Scalar>& places, const std::vector<Scalar>& more) {
-  for (const Scalar& place : more) {
-    const auto is_same = [&](const Scalar& other) { return symbolic::Equal(place, other); };
-    if (std::none_of(places.begin(), places.end(), is_same)) places.push_back(place);
+  for (size_t i = 0; i < more.size(); ++i) {
+    if (i < places.size() && symbolic::Equal(places[i], more[i])) continue;
+    const auto is_same = [&](const Scalar& other) { return symbolic::Equal(more[i], other); };
+    if (std::none_of(places.begin(), places.end(), is_same)) places.push_back(more[i]);
   }
 }
 
@@ -60,6 +62,8 @@ void FillSources::Begin(SymbolicTable& table, VarId instance, int64_t instances)
   ranges_.clear();
   around_.clear();
   facts_.clear();
+  solved_.reset();
+  if (!kernel_.requires_at_launch.empty()) solved_.emplace(table.RequirementsOfLaunch(), SymbolicTable::IsCount);
   for (const typed::ExprPtr& requirement : kernel_.requires_at_launch) Assume(*requirement);
 }
 

@@ -13,6 +13,7 @@
 #include "compiler/sema/fill.h"
 #include "compiler/sema/symbolic_table.h"
 #include "compiler/symbolic/reach.h"
+#include "compiler/symbolic/solved_names.h"
 
 namespace tkc::sema {
 
@@ -161,6 +162,8 @@ class FillSources {
   };
 
   bool IsOfMutable(const typed::Expr& expr) const;
+  /// The formula with dimensions in terms of others, as requirements of the launch say.
+  symbolic::Scalar AsRequired(const symbolic::Scalar& scalar) const { return solved_ ? solved_->PutIn(scalar) : scalar; }
   void AssumeOfBlocks(const symbolic::Scalar& not_negative);
   bool IsMultiple(const symbolic::Scalar& scalar, int64_t divisor) const;
   /// a - b is at least so much, as far as a requirement or a condition around says.
@@ -197,9 +200,10 @@ class FillSources {
   std::map<std::string, int> ids_;  // text to place in sources_
   std::map<std::string, Range> ranges_;
   std::vector<typed::VarId> around_;
+  std::optional<symbolic::SolvedNames> solved_;
   /// On launches that are not refused, under the conditions around: `scalar` is not negative, or else a multiple of `divisor`.
   struct Fact {
-    symbolic::Scalar scalar;
+    symbolic::Scalar scalar;  // AsRequired
     int64_t divisor = 0;
   };
   std::vector<Fact> facts_;

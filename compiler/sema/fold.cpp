@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/support/floor_div.h"
+#include "compiler/support/number.h"
 
 namespace tkc::sema {
 
@@ -83,8 +84,10 @@ ExprPtr FoldBinary(Op op, const Type& type, const Expr& a, const Expr& b, Span s
     const auto x = static_cast<float>(a.float_value);
     const auto y = static_cast<float>(b.float_value);
     if (typed::IsComparison(op)) return MakeBool(typed::Compare(op, x, y), span);
-    if (const auto number = ComputeFloat(op, x, y)) return MakeFloat(*number, span);
-    return nullptr;
+    const auto number = ComputeFloat(op, x, y);
+    ExprPtr folded = number ? MakeFloat(*number, span) : nullptr;
+    if (folded) folded->type.dtype = type.dtype;
+    return folded;
   }
   if (a.kind == ExprKind::kFloat || b.kind == ExprKind::kFloat) return nullptr;
   if (type.dtype != DType::kI64 && type.dtype != DType::kBool) return nullptr;
@@ -178,11 +181,12 @@ ExprPtr MakeInteger(Op op, ExprPtr a, ExprPtr b, Span span) {
 ExprPtr MakeConvert(ExprPtr expr, DType dtype) {
   if (expr->type.dtype == dtype) return expr;
   if (expr->kind == ExprKind::kInt && IsFloat(dtype)) {
-    ExprPtr number = MakeFloat(static_cast<double>(expr->int_value), expr->span);
+    ExprPtr number = MakeFloat(RealFromInteger(dtype, expr->int_value), expr->span);
     number->type.dtype = dtype;
     return number;
   }
-  if (expr->kind == ExprKind::kFloat && IsFloat(dtype)) {  // a literal has the width of its use
+  if (expr->kind == ExprKind::kFloat && IsFloat(dtype)) {
+    expr->float_value = RoundReal(dtype, expr->float_value);
     expr->type.dtype = dtype;
     return expr;
   }

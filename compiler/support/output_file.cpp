@@ -56,7 +56,28 @@ bool WriteInPlace(const std::string& path, std::string_view text) {
   return close(fd) == 0 && ok;
 }
 
+/// Also where neither is there yet.
+bool IsOneFile(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  return fs::equivalent(a, b, none) || fs::weakly_canonical(a, none) == fs::weakly_canonical(b, none);
+}
+
 }  // namespace
+
+void CheckOutputPaths(const std::vector<std::string>& paths, const SourceManager& sources, Diagnostics& diagnostics) {
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (IsStandardOutput(paths[i]) || !IsRegularOrNew(paths[i])) continue;
+    bool is_read = false, is_written = false;
+    for (uint32_t file = 0; file < sources.FileCount(); ++file) is_read |= IsOneFile(paths[i], sources.Path(file));
+    for (size_t k = 0; k < i; ++k) is_written |= IsOneFile(paths[i], paths[k]);
+    if (!is_read && !is_written) continue;
+    diagnostics
+        .Error(DiagnosticKind::kCannotWriteFile, kNoSpan,
+               fmt::format("`{}` is {}", paths[i], is_read ? "a file that is read" : "two outputs at once"))
+        .Help("name another file");
+  }
+}
 
 Result<void> WriteFiles(const std::vector<OutputFile>& files, Diagnostics& diagnostics) {
   struct Pending {

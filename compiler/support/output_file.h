@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/support/diagnostic.h"
+#include "compiler/support/source_manager.h"
 
 namespace tkc {
 
@@ -13,6 +14,9 @@ struct OutputFile {
   std::string path;  // empty or `-`: standard output
   std::string text;
 };
+
+/// Reports what would replace a source that has been read, by whatever name, or another output.
+void CheckOutputPaths(const std::vector<std::string>& paths, const SourceManager& sources, Diagnostics& diagnostics);
 
 /// Writes all of `files` or reports; nothing is renamed before everything is written.
 Result<void> WriteFiles(const std::vector<OutputFile>& files, Diagnostics& diagnostics);

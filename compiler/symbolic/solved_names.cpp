@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/symbolic/evaluate.h"
+#include "compiler/symbolic/polynomial.h"
 
 namespace tkc::symbolic {
 namespace {
@@ -41,9 +42,21 @@ void SolvedNames::SolveEqual(const Scalar& requirement) {
   if (requirement->kind != Kind::kEq) return;
   for (const size_t i : {0, 1}) {
     const Scalar name = PutIn(requirement->args[i]), value = PutIn(requirement->args[1 - i]);
+    if (SolveProduct(name, value)) return;
     const bool is_solution = IsCount(name) && value->dtype == DType::kI64 && !Mentions(value, name->name);
     if (is_solution && IsNonNegative(value, is_count_)) return Add(name->name, value);
   }
+}
+
+/// `K * 8 == G * 64`: K is G * 8.
+bool SolvedNames::SolveProduct(const Scalar& product, const Scalar& value) {
+  int64_t factor = 0;
+  if (product->kind != Kind::kMul || !IsInt(product->args[1], &factor) || factor <= 1 || !IsCount(product->args[0])) return false;
+  const std::string& name = product->args[0]->name;
+  const bool divides = value->dtype == DType::kI64 && DivisorOfTerms(value) % factor == 0;
+  if (!divides || Mentions(value, name) || !IsNonNegative(value, is_count_)) return false;
+  Add(name, Make(Kind::kDiv, DType::kI64, {value, Int(factor)}));
+  return true;
 }
 
 void SolvedNames::SolveMultiple(const Scalar& requirement) {

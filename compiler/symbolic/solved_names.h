@@ -27,6 +27,7 @@ class SolvedNames {
   static constexpr std::string_view kQuotient = "'";
 
   void SolveEqual(const Scalar& requirement);
+  bool SolveProduct(const Scalar& product, const Scalar& value);
   void SolveMultiple(const Scalar& requirement);
   bool IsCount(const Scalar& scalar) const;
   void Add(const std::string& name, const Scalar& value);

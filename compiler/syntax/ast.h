@@ -155,7 +155,7 @@ struct ScheduleItem {
     kOrder,       // order = rows | columns | grouped(8)   value: NameExpr or CallExpr
     kCluster,     // cluster = 2, cluster = (2, 1)
     kSplit,       // split = 4, split = stream
-    kInTurn,      // in turn compute   name
+    kInTurn,      // in turn compute = 2  name, value
     kDepth,       // depth = 1
     kResident,    // resident = 4
     kAlternate,   // alternate compute name

@@ -12,7 +12,7 @@ using ast::ScheduleItem;
 
 constexpr const char* kItems =
     "a schedule set holds `NAME = value`, `persistent`, `slots PIPE = n`, `order = rows`, `cluster = n`, `split = n`, `depth = n`, "
-    "`resident = n`, `cost = EXPR`, `in turn WORKER`, `alternate WORKER`, `spread WORKER = n`";
+    "`resident = n`, `cost = EXPR`, `in turn WORKER = n`, `alternate WORKER`, `spread WORKER = n`";
 
 void Parser::ParseInstance(File& file) {
   const Span begin = SpanOf(Take());
@@ -132,7 +132,8 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
       return false;
     }
     item.kind = ScheduleItem::Kind::kInTurn;
-    return ExpectName("a worker after `in turn`", item.name);
+    return ExpectName("a worker after `in turn`", item.name) &&
+           Expect(TokenKind::kEqual, "and the number of instances that take turns") && (item.value = ParseExpr()) != nullptr;
   }
   if (!followed_by_equal && AtWord("alternate")) {
     Take();

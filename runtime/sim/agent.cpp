@@ -42,38 +42,38 @@ operation* begin(operation::kind kind, const char* what, site here) {
     return op;
 }
 
-access_id new_record(const operation& op, uint32_t component, bool atomic) {
+access_id new_record(const operation& op, uint32_t component) {
     machine& sim = the();
     return sim.log.add({component, kPending, op.at, sim.launch_number, sim.cluster_number, op.home->where.block,
-                        op.issuer->view.thread, op.what, true, atomic});
+                        op.issuer->view.thread, op.what, true, false});
 }
 
-access_id write_id(operation& op, bool atomic);
+access_id write_id(operation& op);
 
 access_id read_id(operation& op) {
     if (op.read) return op.read;
     machine& sim = the();
     switch (op.is) {
-        case operation::kind::copy: op.read = new_record(op, op.barrier->component, false); break;
-        case operation::kind::lane_copy: return write_id(op, false);  // what is read and what is written end together
+        case operation::kind::copy: op.read = new_record(op, op.barrier->component); break;
+        case operation::kind::lane_copy: return write_id(op);  // what is read and what is written end together
         case operation::kind::store:
         case operation::kind::product:
             if (!op.queue->read_component) op.queue->read_component = sim.new_component();
-            op.read = new_record(op, op.queue->read_component, false);
+            op.read = new_record(op, op.queue->read_component);
             op.queue->of(op.group).reads.push_back(op.read);
     }
     return op.read;
 }
 
-access_id write_id(operation& op, bool atomic) {
+access_id write_id(operation& op) {
     if (op.write) return op.write;
     machine& sim = the();
     if (op.is == operation::kind::copy) {
-        op.write = new_record(op, op.barrier->component, atomic);
+        op.write = new_record(op, op.barrier->component);
     } else {
         if (!op.queue->write_component && op.is == operation::kind::lane_copy) op.issuer->clock.copies = op.queue->write_component = sim.new_component();
         if (!op.queue->write_component) op.queue->write_component = sim.new_component();
-        op.write = new_record(op, op.queue->write_component, atomic);
+        op.write = new_record(op, op.queue->write_component);
         op.queue->of(op.group).writes.push_back(op.write);
     }
     return op.write;
@@ -201,7 +201,7 @@ void write_shared(operation* op, uint32_t address, int bytes) {
     const place to = resolve_shared(address, bytes, op->what, op->at);
     if (!to.home) return;
     check_no_barrier(*to.home, to.offset, bytes, op->what, op->at);
-    check_write(to.home->cells, to.offset, uint64_t(bytes), {write_id(*op, false), op->knows, by_proxy(*op)},
+    check_write(to.home->cells, to.offset, uint64_t(bytes), {write_id(*op), op->knows, by_proxy(*op)},
                 shared_name(*to.home), 0);
 }
 
@@ -212,13 +212,11 @@ void read_global(operation* op, const void* from, int64_t bytes) {
                    {read_id(*op), op->knows, by_proxy(*op)}, r->name, 0);
 }
 
-void write_global(operation* op, void* to, int64_t bytes, bool atomic) {
+void write_global(operation* op, void* to, int64_t bytes) {
     region* r = resolve_global(to, bytes, true, op->what, op->at);
     if (!r) return;
-    const accessor who{write_id(*op, atomic), op->knows, by_proxy(*op)};
-    const uint64_t first = uint64_t(static_cast<unsigned char*>(to) - r->data);
-    if (atomic) check_read(r->cells, first, uint64_t(bytes), who, r->name, 0);
-    check_write(r->cells, first, uint64_t(bytes), who, r->name, 0);
+    check_write(r->cells, uint64_t(static_cast<unsigned char*>(to) - r->data), uint64_t(bytes), {write_id(*op), op->knows, by_proxy(*op)}, r->name,
+                0);
 }
 
 void finish(operation* op, cost c, std::function<void()> action) {

@@ -31,12 +31,11 @@ operation* begin_lane_copy(const char* what);
 /// A product of the calling lane's warpgroup in its open group; called in the action of a meet_warpgroup.
 operation* begin_product(const char* what);
 
-// What the operation touches, in pieces of any size; 16-byte pieces aligned to 16 are the cheapest. `atomic`:
-// reductions.
+// What the operation touches, in pieces of any size; 16-byte pieces aligned to 16 are the cheapest.
 void read_shared(operation*, uint32_t address, int bytes);
 void write_shared(operation*, uint32_t address, int bytes);
 void read_global(operation*, const void* from, int64_t bytes);
-void write_global(operation*, void* to, int64_t bytes, bool atomic = false);
+void write_global(operation*, void* to, int64_t bytes);
 
 struct cost {
     int cycles = 0;  // from start to end, nominal; for a product the time in which the tensor core does nothing else

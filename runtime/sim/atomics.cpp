@@ -51,7 +51,7 @@ void reduce_add(void* p, int dtype, const void* values, int count) {
     addition context{dtype, count, values};
     const auto apply = [](void* place, void* given) {
         const auto& a = *static_cast<const addition*>(given);
-        add_elements(a.dtype, place, a.values, a.count, subnormals::flushed);
+        add_elements(a.dtype, place, a.values, a.count);
     };
     atomic_global(p, element_bytes(dtype) * count, apply, &context);
 }

@@ -121,7 +121,7 @@ void access_counter::add(counter_table& to, site at, counted kind, int bytes, in
     const uint64_t key = uint64_t(at) << 16 | uint64_t(bytes) << 8 | uint64_t(kind);
     if (key != last_key_ || places_.empty()) {
         const auto [it, is_new] = numbers_.try_emplace(key, uint32_t(places_.size()));
-        if (is_new) places_.push_back({at, kind, bytes, {}, 0, {}});
+        if (is_new) places_.push_back({at, kind, bytes, {}, 0, 0, {}});
         last_key_ = key;
         last_ = it->second;
     }
@@ -132,17 +132,19 @@ void access_counter::add(counter_table& to, site at, counted kind, int bytes, in
     const uint64_t full = is_cdna(on_) ? ~uint64_t(0) : 0xffffffffu;
     access.mask |= uint64_t(1) << lane;
     access.address[size_t(lane)] = address;
-    if (access.mask == full && number == p.first) {  // the oldest is complete, and no lane comes back to it
-        size_t done = 0;
-        while (done < p.groups.size() && p.groups[done].mask == full) finish(to, p, p.groups[done++]);
-        p.groups.erase(p.groups.begin(), p.groups.begin() + std::ptrdiff_t(done));
-        p.first += uint32_t(done);
+    if (access.mask == full && number - p.first == p.done) {  // the oldest is complete, and no lane comes back to it
+        while (p.done < p.groups.size() && p.groups[p.done].mask == full) finish(to, p, p.groups[p.done++]);
+        // Not one by one: where warps don't meet for long, one lane has made many before another completes the first.
+        if (2 * p.done < p.groups.size()) return;
+        p.groups.erase(p.groups.begin(), p.groups.begin() + std::ptrdiff_t(p.done));
+        p.first += uint32_t(p.done);
+        p.done = 0;
     }
 }
 
 void access_counter::flush(counter_table& to) {
     for (const place& p : places_)
-        for (const warp_access& access : p.groups) finish(to, p, access);
+        for (size_t i = p.done; i < p.groups.size(); ++i) finish(to, p, p.groups[i]);
     places_.clear();
     numbers_.clear();
     last_key_ = 0;

@@ -48,6 +48,7 @@ private:
         int bytes;
         std::array<uint32_t, 64> count{};
         uint32_t first = 0;  // number of group 0
+        size_t done = 0;     // groups that are finished, the oldest ones
         std::vector<warp_access> groups;
     };
     void finish(counter_table& to, const place& p, const warp_access& access);

@@ -46,9 +46,8 @@ void combine(void* memory, const void* value, int count, F f) {
 
 }  // namespace
 
-float add_f32(float x, float y, subnormals what) {
-    const bool is_flushed = what == subnormals::flushed;
-    const float sum = is_flushed ? flush_subnormal(flush_subnormal(x) + flush_subnormal(y)) : x + y;
+float add_f32(float x, float y) {
+    const float sum = flush_subnormal(flush_subnormal(x) + flush_subnormal(y));
     return std::isnan(sum) ? std::bit_cast<float>(0x7fffffffu) : sum;
 }
 
@@ -62,11 +61,11 @@ uint16_t add_f16(uint16_t x, uint16_t y) {
     return round_to_f16(float(round_to(sum, 11, -14)));
 }
 
-void add_elements(int dtype, void* memory, const void* value, int count, subnormals of_f32) {
+void add_elements(int dtype, void* memory, const void* value, int count) {
     switch (dtype) {
         case TK_BF16: return combine<uint16_t>(memory, value, count, add_bf16);
         case TK_F16: return combine<uint16_t>(memory, value, count, add_f16);
-        case TK_F32: return combine<float>(memory, value, count, [&](float x, float y) { return add_f32(x, y, of_f32); });
+        case TK_F32: return combine<float>(memory, value, count, add_f32);
         default: break;
     }
     switch (element_bytes(dtype)) {

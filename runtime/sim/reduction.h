@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT
-// What `red` and the copy engine's reductions do to one element in global memory. Additions of floats round once, to
-// nearest even. Subnormal inputs and results of f32 are flushed to zero of their sign by `red`, not by the copy engine;
-// 16-bit floats keep them. A NaN that comes out has no payload (0x7fffffff, 0x7fff), whatever went in. All this was seen
-// on an H200.
+// What `red` does to one element in global memory. Additions of floats round once, to nearest even. Subnormal inputs and
+// results of f32 are flushed to zero of their sign, 16-bit floats keep them. A NaN that comes out has no payload
+// (0x7fffffff, 0x7fff), whatever went in. All this was seen on an H200.
 #pragma once
 
 #include <cstdint>
 
 namespace tk::sim {
 
-enum class subnormals { flushed, kept };
-float add_f32(float x, float y, subnormals what);
+float add_f32(float x, float y);
 uint16_t add_bf16(uint16_t x, uint16_t y);
 uint16_t add_f16(uint16_t x, uint16_t y);
 
 /// Adds `count` elements of a tk_dtype at `value` to those at `memory`, both as they lie in memory.
-void add_elements(int dtype, void* memory, const void* value, int count, subnormals of_f32);
+void add_elements(int dtype, void* memory, const void* value, int count);
 
 }  // namespace tk::sim

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "runtime/sim/agent.h"
-#include "runtime/sim/reduction.h"
 #include "runtime/sim/swizzle.h"
 #include "runtime/sim/tensor_box.h"
 #include "runtime/sim/tensor_map.h"
@@ -41,8 +40,8 @@ void check_alignment(uint32_t address) {
                                  ", which is not a multiple of 128");
 }
 
-/// What the engine of an H200 refuses as an illegal instruction: an innermost coordinate off 16 bytes, and a store or
-/// reduction that begins before the tensor in any dimension. Coordinates behind the tensor's end are fine for all.
+/// What the engine of an H200 refuses as an illegal instruction: an innermost coordinate off 16 bytes, and a store
+/// that begins before the tensor in any dimension. Coordinates behind the tensor's end are fine for all.
 void check_coordinates(const char* what, const tensor_map_fields& map, const int* at, bool for_store) {
     const std::string copy = std::string("a ") + what;
     if (const int64_t bytes = int64_t(at[0]) * map.element_bytes; bytes % 16 != 0)
@@ -120,58 +119,6 @@ void load_into(uint32_t to, const tensor_map_fields& map, const int* at, uint32_
     });
 }
 
-void store_from(const tensor_map* pointer, const int* at, int rank, uint32_t from, bool add) {
-    tensor_map_fields map;
-    if (!read_map(pointer, rank, map)) return;
-    check_alignment(from);
-    const char* what = add ? "tensor reduction" : "tensor store";
-    check_coordinates(what, map, at, true);
-    operation* store = begin_store(what);
-    const uint32_t first = absolute(from);
-    struct payload {
-        std::vector<moving_row> rows;
-        std::vector<unsigned char> data;
-    };
-    auto moving = std::make_shared<payload>();
-    size_t total = 0;
-    for (uint32_t n = 0; n < box_rows(map); ++n) {
-        const box_row row = row_of_box(map, at, n, true);
-        const uint32_t begin = row.begin * uint32_t(map.element_bytes),
-                       bytes = (row.end - row.begin) * uint32_t(map.element_bytes);
-        if (bytes == 0) continue;
-        auto* to = reinterpret_cast<void*>(map.base + uint64_t(row.global) + begin);
-        for_each_touched(map, first + row.shared, begin, begin + bytes,
-                         [&](uint32_t address, uint32_t piece) { read_shared(store, address, int(piece)); });
-        write_global(store, to, bytes, add);
-        moving->rows.push_back({place_global(to, bytes), first + row.shared, begin, bytes});
-        total += bytes;
-    }
-    moving->data.resize(total);
-    finish_store(
-        store, {.cycles = kStoreCycles, .bytes = int(box_bytes(map))},
-        [moving, map] {
-            unsigned char* next = moving->data.data();
-            for (const moving_row& row : moving->rows) {
-                for_each_piece(map, row.shared, row.begin, row.begin + row.bytes,
-                               [&](uint32_t offset, uint32_t address, uint32_t bytes) {
-                                   if (const unsigned char* place = place_shared(address, int(bytes)))
-                                       std::memcpy(next + offset - row.begin, place, bytes);
-                               });
-                next += row.bytes;
-            }
-        },
-        [moving, map, add] {
-            const unsigned char* next = moving->data.data();
-            for (const moving_row& row : moving->rows) {
-                if (row.global && add)
-                    add_elements(map.dtype, row.global, next, int(row.bytes) / map.element_bytes, subnormals::kept);
-                else if (row.global)
-                    std::memcpy(row.global, next, row.bytes);
-                next += row.bytes;
-            }
-        });
-}
-
 }  // namespace
 
 void prefetch_map(const tensor_map* map) {
@@ -209,12 +156,52 @@ void tensor_skip_multicast(uint32_t to, uint32_t bytes, uint32_t barrier, uint32
     for_each_block(blocks, [&](uint32_t block) { tensor_skip(map_to_block(to, block), bytes, map_to_block(barrier, block)); });
 }
 
-void tensor_store(const tensor_map* map, const int* at, int rank, uint32_t from) {
-    store_from(map, at, rank, from, false);
-}
-
-void tensor_reduce_add(const tensor_map* map, const int* at, int rank, uint32_t from) {
-    store_from(map, at, rank, from, true);
+void tensor_store(const tensor_map* pointer, const int* at, int rank, uint32_t from) {
+    tensor_map_fields map;
+    if (!read_map(pointer, rank, map)) return;
+    check_alignment(from);
+    check_coordinates("tensor store", map, at, true);
+    operation* store = begin_store("tensor store");
+    const uint32_t first = absolute(from);
+    struct payload {
+        std::vector<moving_row> rows;
+        std::vector<unsigned char> data;
+    };
+    auto moving = std::make_shared<payload>();
+    size_t total = 0;
+    for (uint32_t n = 0; n < box_rows(map); ++n) {
+        const box_row row = row_of_box(map, at, n, true);
+        const uint32_t begin = row.begin * uint32_t(map.element_bytes),
+                       bytes = (row.end - row.begin) * uint32_t(map.element_bytes);
+        if (bytes == 0) continue;
+        auto* to = reinterpret_cast<void*>(map.base + uint64_t(row.global) + begin);
+        for_each_touched(map, first + row.shared, begin, begin + bytes,
+                         [&](uint32_t address, uint32_t piece) { read_shared(store, address, int(piece)); });
+        write_global(store, to, bytes);
+        moving->rows.push_back({place_global(to, bytes), first + row.shared, begin, bytes});
+        total += bytes;
+    }
+    moving->data.resize(total);
+    finish_store(
+        store, {.cycles = kStoreCycles, .bytes = int(box_bytes(map))},
+        [moving, map] {
+            unsigned char* next = moving->data.data();
+            for (const moving_row& row : moving->rows) {
+                for_each_piece(map, row.shared, row.begin, row.begin + row.bytes,
+                               [&](uint32_t offset, uint32_t address, uint32_t bytes) {
+                                   if (const unsigned char* place = place_shared(address, int(bytes)))
+                                       std::memcpy(next + offset - row.begin, place, bytes);
+                               });
+                next += row.bytes;
+            }
+        },
+        [moving] {
+            const unsigned char* next = moving->data.data();
+            for (const moving_row& row : moving->rows) {
+                if (row.global) std::memcpy(row.global, next, row.bytes);
+                next += row.bytes;
+            }
+        });
 }
 
 const char* encode_tensor_map(tensor_map& map, void* data, int dtype, int rank, const uint64_t* extent,

@@ -142,7 +142,7 @@ class Formula:
     def may_run(self, name, shapes):
         when = self.sets[name][2]
         terms = [f"({term})" for term in when.split(" and ")] if when else ["M > 0"]
-        return eval(" & ".join(terms), {"M": shapes[:, 0], "N": shapes[:, 1], "K": shapes[:, 2]})
+        return eval(" & ".join(terms), {"M": shapes[:, 0], "N": shapes[:, 1], "K": shapes[:, 2], "sms": SMS, "cdiv": lambda a, b: -(-a // b)})
 
     def text_with(self, numbers):
         shared = iter(numbers[: self.shared])

@@ -133,7 +133,7 @@ TK_KERNEL(128) copied(TK_TENSOR_MAP x_map, TK_TENSOR_MAP column_map, tk::tensor<
     tk::fence_async_proxy();
     group::sync();
     if (tk::thread::index() == 0) {
-        tk::reduce_add_async(x_map, shared.tile, 1, 2, 3);
+        tk::store_async(x_map, shared.tile, 1, 2, 3);
         tk::store_async(column_map, shared.column, 7);
         tk::commit_stores();
         tk::wait_stores<0>();

@@ -118,5 +118,19 @@ TEST(Counter, puts_instructions_together) {
     EXPECT_EQ((table[{7, counted::shared_load}].ideal), 4);
 }
 
+/// One lane has made all its accesses before another completes the first: what that costs grows with their number only.
+TEST(Counter, lanes_that_do_not_meet_for_long) {
+    counter_table table;
+    access_counter counter;
+    constexpr int kMany = 20000;
+    for (int lane = 0; lane < 32; ++lane)
+        for (int n = 0; n < kMany; ++n) counter.add(table, 7, counted::global_load, 4, lane, uint64_t(n * 128 + lane * 4));
+    EXPECT_EQ((table[{7, counted::global_load}].accesses), kMany);
+    counter.add(table, 7, counted::global_load, 4, 3, 0);
+    counter.flush(table);
+    EXPECT_EQ((table[{7, counted::global_load}].accesses), kMany + 1);
+    EXPECT_EQ((table[{7, counted::global_load}].sectors), 4 * kMany + 1);
+}
+
 }  // namespace
 }  // namespace tk::sim

@@ -209,15 +209,14 @@ TEST(Reduction, SumsOfFloatsAreRoundedOnce) {
     EXPECT_EQ(add_f16(0x3c00, 0x1001), 0x3c01);
     EXPECT_EQ(add_f16(0x0001, 0x03ff), 0x0400);
     EXPECT_EQ(add_f16(0x7bff, 0x7bff), 0x7c00);
-    EXPECT_EQ(add_f32(0x1p-130f, 1.0f, subnormals::flushed), 1.0f);
-    EXPECT_EQ(add_f32(0x1p-130f, 0x1p-130f, subnormals::flushed), 0.0f);
-    EXPECT_EQ(add_f32(0x1p-130f, 0x1p-130f, subnormals::kept), 0x1p-129f);
-    EXPECT_TRUE(std::signbit(add_f32(-0x1p-130f, -0x1p-130f, subnormals::flushed)));
+    EXPECT_EQ(add_f32(0x1p-130f, 1.0f), 1.0f);
+    EXPECT_EQ(add_f32(0x1p-130f, 0x1p-130f), 0.0f);
+    EXPECT_TRUE(std::signbit(add_f32(-0x1p-130f, -0x1p-130f)));
 }
 
 TEST(Reduction, NaNsHaveNoPayload) {
     const auto sum = [](uint32_t x, uint32_t y) {
-        return __builtin_bit_cast(uint32_t, add_f32(__builtin_bit_cast(float, x), __builtin_bit_cast(float, y), subnormals::kept));
+        return __builtin_bit_cast(uint32_t, add_f32(__builtin_bit_cast(float, x), __builtin_bit_cast(float, y)));
     };
     EXPECT_EQ(sum(0xffd155eb, 0x3f800000), 0x7fffffffu);  // a quiet one
     EXPECT_EQ(sum(0x3f800000, 0x7f812345), 0x7fffffffu);  // a signalling one
@@ -238,10 +237,8 @@ TEST(Conversion, EverySixteenBitValueComesBack) {
 TEST(Math, SubnormalsCountAsZero) {
     EXPECT_EQ(sm80::ex2_approx(-127.0f), 0.0f);
     EXPECT_EQ(sm80::ex2_approx(-126.0f), 0x1p-126f);
-    EXPECT_EQ(sm80::lg2_approx(0x1p-130f), -HUGE_VALF);
     EXPECT_EQ(sm80::rcp_approx(-0x1p-130f), -HUGE_VALF);
     EXPECT_EQ(sm80::rcp_approx(0x1p127f), 0.0f);
-    EXPECT_TRUE(std::isnan(sm80::lg2_approx(-1.0f)));
 }
 
 }  // namespace

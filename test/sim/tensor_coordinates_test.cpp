@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kRows = 8, kColumns = 20, kBoxRows = 4, kBoxColumns = 8;  // f32: 4 columns are 16 bytes
 
-enum class copy { load, multicast, store, reduce };
+enum class copy { load, multicast, store };
 
 struct place {
     int at[2];  // innermost first
@@ -38,7 +38,6 @@ TK_DEVICE void move_box(const tensor_map& map, place where, float* seen) {
         if constexpr (C == copy::load) sm90::tensor_copy<2>::load(box, &map, where.at, full);
         if constexpr (C == copy::multicast) sm90::tensor_copy<2>::load_multicast(box, &map, where.at, full, 1);
         if constexpr (C == copy::store) sm90::tensor_copy<2>::store(&map, where.at, box);
-        if constexpr (C == copy::reduce) sm90::tensor_copy<2>::reduce_add(&map, where.at, box);
         commit_stores();
         wait_stores_read<0>();
         sm90::bulk_wait_group<0>();
@@ -70,7 +69,7 @@ outcome move_at(uint64_t seed, int column, int row) {
     for (int r = 0; r < kRows; ++r)
         for (int c = 0; c < kColumns; ++c) {
             const bool inside = r >= row && r < row + kBoxRows && c >= column && c < column + kBoxColumns;
-            const float moved = C == copy::store ? 1.0f : C == copy::reduce ? 3.0f : 2.0f;
+            const float moved = C == copy::store ? 1.0f : 2.0f;
             EXPECT_EQ(tensor[r * kColumns + c], inside ? moved : 2.0f) << r << ", " << c;
         }
     for (int n = 0; (C == copy::load || C == copy::multicast) && n < kBoxRows * kBoxColumns; ++n) {
@@ -107,7 +106,6 @@ TEST(TensorCoordinates, multiples_of_16_bytes) {
     silent_inside_and_behind_the_end<copy::load>();
     silent_inside_and_behind_the_end<copy::multicast>();
     silent_inside_and_behind_the_end<copy::store>();
-    silent_inside_and_behind_the_end<copy::reduce>();
 }
 
 TEST(TensorCoordinates, loads_may_begin_before_the_tensor) {
@@ -124,15 +122,12 @@ TEST(TensorCoordinates, innermost_inside_16_bytes) {
     found<copy::multicast>("misaligned", "a multicast tensor load at innermost coordinate 2, which is 8 bytes", 2, 1);
     found<copy::store>("misaligned", "a tensor store at innermost coordinate 3, which is 12 bytes", 3, 0);
     found<copy::store>("misaligned", "a tensor store at innermost coordinate 21, which is 84 bytes", 21, 0);
-    found<copy::reduce>("misaligned", "a tensor reduction at innermost coordinate 6, which is 24 bytes", 6, 2);
 }
 
 TEST(TensorCoordinates, stores_before_the_tensor) {
     found<copy::store>("out-of-bounds", "a tensor store at the negative coordinate -4 in dimension 0", -4, 0);
     found<copy::store>("out-of-bounds", "a tensor store at the negative coordinate -1 in dimension 1", 0, -1);
     found<copy::store>("out-of-bounds", "a tensor store at the negative coordinate -8 in dimension 0", -8, 20);
-    found<copy::reduce>("out-of-bounds", "a tensor reduction at the negative coordinate -12 in dimension 0", -12, 3);
-    found<copy::reduce>("out-of-bounds", "a tensor reduction at the negative coordinate -3 in dimension 1", 400, -3);
 }
 
 }  // namespace

@@ -147,6 +147,9 @@ TEST(SolvedNames, InWhicheverOrder) {
   EXPECT_TRUE(Equal(solved.PutIn(b), solved.PutIn(Name("E"))));
   const SolvedNames circular({equal(b, m), equal(m, b), equal(b, Add(b, m))}, IsDim);
   EXPECT_TRUE(Equal(circular.PutIn(b), circular.PutIn(m)));
+  const SolvedNames product({equal(Mul(b, Int(8)), m), equal(Mul(Name("G"), Int(64)), m)}, IsDim);
+  EXPECT_TRUE(Equal(product.PutIn(b), product.PutIn(Mul(Name("G"), Int(8)))));
+  EXPECT_EQ(KnownDivisor(product.PutIn(m)), 64);
   const SolvedNames negative({equal(b, Sub(m, Int(1)))}, IsDim);
   EXPECT_TRUE(Equal(negative.PutIn(b), b));
 }

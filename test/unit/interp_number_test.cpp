@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "compiler/interp/number.h"
+#include "compiler/support/number.h"
 
 namespace tkc::interp {
 namespace {

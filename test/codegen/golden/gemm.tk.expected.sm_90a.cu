@@ -816,139 +816,6 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Not many more tiles than multiprocessors: two blocks share what they fetch of B.
-// schedule medium_pair of gemm for sm_90a
-// Compiled for sm_90a with BM = 128, BN = 128, BK = 64, WM = 1, WN = 2.
-//
-// One block for each tile, 2 in a cluster, which share loads:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
-//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute[0..1]
-//     ^  ab_full: 1 arrival and 32768 bytes     |
-//     +- ab_empty: 16 arrivals -----------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    229376      96  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_medium_pair_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
-  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];  // 16 arrivals: every reader is done with a slot of ab
-};
-
-TK_CLUSTER_KERNEL(384, 2)
-gemm_medium_pair(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_medium_pair_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 6; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 16);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::cluster::sync();
-
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
-      const int tile = tk::cluster::index();
-      const int m_cluster = tile / n_blocks;
-      const int n_block = tile % n_blocks;
-      const int m_block = m_cluster * 2 + tk::cluster::rank();
-      const int m = m_block * 128;
-      const int n = n_block * 128;
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // ab <- (A[m, k], B[k, n])
-        tk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-        tk::expect_bytes(shared.ab_full[ab.slot], 32768);
-        tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-        tk::load_multicast(tk::cols<64>(shared.ab_1[ab.slot], tk::cluster::rank() * 64), B_map, shared.ab_full[ab.slot], 3, k,
-                           n + tk::cluster::rank() * 64);
-        ab.advance();
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<6> ab;
-    const int tile = tk::cluster::index();
-    const int m_cluster = tile / n_blocks;
-    const int n_block = tile % n_blocks;
-    const int m_block = m_cluster * 2 + tk::cluster::rank();
-    const int m = m_block * 128;
-    const int n = n_block * 128;
-    // var acc: f32[BM / WM, BN / WN] = 0
-    auto acc = tk::fill<float, 64, 128, layout>(0.0f);
-    // for k in K by BK
-    for (int k = 0; k < K; k += 64) {
-      // let (a, b) = <-ab
-      tk::wait(shared.ab_full[ab.slot], ab.phase);
-      const auto& a = shared.ab_0[ab.slot];
-      const auto& b = shared.ab_1[ab.slot];
-      // acc += a.rows(w / WN) @ b.cols(w % WN)
-      tk::warpgroup::mma_fence();
-      tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
-      tk::warpgroup::mma_commit();
-      // One product stays in flight; the one before it is complete, so its slot goes back.
-      tk::warpgroup::mma_wait<1>();
-      if (k > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-      ab.advance();
-    }
-    tk::warpgroup::mma_wait<0>(acc);
-    if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
-    // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
-    TK_UNROLL
-    for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-      auto& staged = shared.C_stage[w][C_chunk];
-      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-      tk::warpgroup::sync();
-      if (C_map_usable) {
-        if (tk::warpgroup::thread() == 0) {
-          tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
-          tk::commit_stores();
-        }
-      } else {
-        tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-
-  // No block leaves while another may still reach into its shared memory.
-  tk::cluster::sync();
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Each block walks a list of tiles, in an order that keeps A and B in the cache. The last round may leave many multiprocessors idle, so
 // there are tiles of many sizes.
 // schedule tile_64x128 of gemm for sm_90a
@@ -1081,136 +948,6 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule tile_64x256 of gemm for sm_90a
-// Compiled for sm_90a with BM = 64, BN = 256, BK = 64, WM = 1, WN = 2.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
-//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
-//     ^  ab_full: 1 arrival and 40960 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
-//
-// Shared memory, 222208 bytes:
-//    offset   bytes
-//         0   40960  ab_0[5]        bf16[64, 64], swizzle 128   pipe ab, field 0
-//     40960  163840  ab_1[5]        bf16[64, 256], swizzle 128  pipe ab, field 1
-//    204800   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    221184      80  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tile_64x256_shared {
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[5];
-  tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[5];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
-  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[5];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_tile_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                 const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks, const int tiles,
-                 const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tile_64x256_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 5; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 64;
-        const int n = n_block * 256;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 40960);
-          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<5> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 64;
-      const int n = n_block * 256;
-      // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 64, 128, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w / WN) @ b.cols(w % WN)
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, a, tk::cols<128>(b, w * 128));
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w][C_chunk % 2];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<1>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(staged, rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m, n + w * 128 + C_chunk * 32);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + w * 128 + C_chunk * 32)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // schedule tile_96x128 of gemm for sm_90a
 // Compiled for sm_90a with BM = 96, BN = 128, BK = 64, WM = 1, WN = 2.
 //
@@ -1322,399 +1059,6 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
         auto& staged = shared.C_stage[w][C_chunk];
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<2>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule tile_160x128 of gemm for sm_90a
-// Compiled for sm_90a with BM = 160, BN = 128, BK = 64, WM = 1, WN = 2.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
-//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
-//     ^  ab_full: 1 arrival and 36864 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
-//
-// Shared memory, 193536 bytes:
-//    offset   bytes
-//         0  102400  ab_0[5]     bf16[160, 64], swizzle 128  pipe ab, field 0
-//    102400   81920  ab_1[5]     bf16[64, 128], swizzle 128  pipe ab, field 1
-//    184320    8192  C_stage[2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    192512      80  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tile_160x128_shared {
-  tk::shared_tile<tk::bf16, 160, 64, tk::swizzle::b128> ab_0[5];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
-  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[5];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_tile_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
-                  const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tile_160x128_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 5; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 160;
-        const int n = n_block * 128;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 36864);
-          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<5> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 160;
-      const int n = n_block * 128;
-      // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 64, 160, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w / WN) @ b.cols(w % WN)
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 5; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<0>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule tile_128x192 of gemm for sm_90a
-// Compiled for sm_90a with BM = 128, BN = 192, BK = 64, WM = 1, WN = 3.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 32 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..15   compute[0..2], 160 registers a thread
-//
-// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
-//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..2]
-//     ^  ab_full: 1 arrival and 40960 bytes     |
-//     +- ab_empty: 12 arrivals -----------------+
-//
-// Shared memory, 214016 bytes:
-//    offset   bytes
-//         0   65536  ab_0[4]        bf16[128, 64], swizzle 128  pipe ab, field 0
-//     65536   98304  ab_1[4]        bf16[64, 192], swizzle 128  pipe ab, field 1
-//    163840   49152  C_stage[3][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    212992      64  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tile_128x192_shared {
-  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 64, 192, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[3][4];
-  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 12 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(512)
-gemm_tile_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
-                  const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tile_128x192_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 4; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 12);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<32>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 128;
-        const int n = n_block * 192;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 40960);
-          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<160>();
-    // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<4> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 128;
-      const int n = n_block * 192;
-      // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 64, 128, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w / WN) @ b.cols(w % WN)
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w][C_chunk];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<3>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule tile_256x128 of gemm for sm_90a
-// Compiled for sm_90a with BM = 256, BN = 128, BK = 64, WM = 1, WN = 2.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
-//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
-//     ^  ab_full: 1 arrival and 49152 bytes     |
-//     +- ab_empty: 8 arrivals ------------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0  131072  ab_0[4]        bf16[256, 64], swizzle 128  pipe ab, field 0
-//    131072   65536  ab_1[4]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    229376      64  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_tile_256x128_shared {
-  tk::shared_tile<tk::bf16, 256, 64, tk::swizzle::b128> ab_0[4];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
-  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
-  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
-                  const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_tile_256x128_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 4; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 256;
-        const int n = n_block * 128;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 64) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
-          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<4> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 256;
-      const int n = n_block * 128;
-      // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 64, 256, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 64) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w / WN) @ b.cols(w % WN)
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w][C_chunk % 4];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<3>();
         tk::warpgroup::sync();
         tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
         tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
@@ -1866,7 +1210,8 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule large of gemm for sm_90a
+// Two large tiles for each multiprocessor at most: then there is little to hide, and they are fetched with the least.
+// schedule large of gemm for sm_90a when cdiv(M, 128) * cdiv(N, 256) <= sms * 2
 // Compiled for sm_90a with BM = 128, BN = 256, BK = 32, WM = 2, WN = 1.
 //
 // One block on each multiprocessor walks over the tiles:
@@ -1995,7 +1340,138 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, T
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// The same in pairs, which share what they fetch of B.
+// The most there is to fetch is where rows begin inside of lines: large tiles, and pairs that share what they fetch of B.
+// schedule tile_256x128 of gemm for sm_90a when N % 64 + K % 64 > 0
+// Compiled for sm_90a with BM = 256, BN = 128, BK = 64, WM = 1, WN = 2.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1], 232 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
+//     ^  ab_full: 1 arrival and 49152 bytes     |
+//     +- ab_empty: 8 arrivals ------------------+
+//
+// Shared memory, 230400 bytes:
+//    offset   bytes
+//         0  131072  ab_0[4]        bf16[256, 64], swizzle 128  pipe ab, field 0
+//    131072   65536  ab_1[4]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][4]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
+//    229376      64  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_tile_256x128_shared {
+  tk::shared_tile<tk::bf16, 256, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                  const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_tile_256x128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 8);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 256;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 49152);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int w = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 256;
+      const int n = n_block * 128;
+      // var acc: f32[BM / WM, BN / WN] = 0
+      auto acc = tk::fill<float, 64, 256, layout>(0.0f);
+      // for k in K by BK
+      for (int k = 0; k < K; k += 64) {
+        // let (a, b) = <-ab
+        tk::wait(shared.ab_full[ab.slot], ab.phase);
+        const auto& a = shared.ab_0[ab.slot];
+        const auto& b = shared.ab_1[ab.slot];
+        // acc += a.rows(w / WN) @ b.cols(w % WN)
+        tk::warpgroup::mma_fence();
+        tk::warpgroup::mma(acc, tk::transposed(tk::cols<64>(b, w * 64)), tk::transposed(a));
+        tk::warpgroup::mma_commit();
+        // One product stays in flight; the one before it is complete, so its slot goes back.
+        tk::warpgroup::mma_wait<1>();
+        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        ab.advance();
+      }
+      tk::warpgroup::mma_wait<0>(acc);
+      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+      // C[m, n].rows(w / WN).cols(w % WN) <- acc
+      const auto rounded = tk::convert<tk::bf16>(acc);
+      TK_UNROLL
+      for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
+        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        auto& staged = shared.C_stage[w][C_chunk % 4];
+        // This buffer is free once the copy engine has read what it held and all warps know it.
+        tk::wait_stores_read<3>();
+        tk::warpgroup::sync();
+        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::warpgroup::sync();
+        if (C_map_usable) {
+          if (tk::warpgroup::thread() == 0) {
+            tk::store_async(C_map, staged, m + C_chunk * 32, n + w * 64);
+            tk::commit_stores();
+          }
+        } else {
+          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 32), tk::span(n + w * 64)), staged);
+        }
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // schedule pair_224 of gemm for sm_90a
 // Compiled for sm_90a with BM = 128, BN = 224, BK = 64, WM = 2, WN = 1.
 //
@@ -2131,6 +1607,423 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
   tk::cluster::sync();
 }
 
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// Two instances take whole tiles in turn: one stores its result while the other multiplies. Where sums are short, that is much of the
+// time.
+// schedule turns_64x256 of gemm for sm_90a
+// Compiled for sm_90a with BM = 64, BN = 256, BK = 64, WM = 1, WN = 1.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1] in turn, 232 registers a thread
+//
+// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
+//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
+//     ^  ab_full: 1 arrival and 40960 bytes     |
+//     +- ab_empty: 4 arrivals ------------------+
+//
+// Shared memory, 222208 bytes:
+//    offset   bytes
+//         0   40960  ab_0[5]        bf16[64, 64], swizzle 128   pipe ab, field 0
+//     40960  163840  ab_1[5]        bf16[64, 256], swizzle 128  pipe ab, field 1
+//    204800   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    221184      80  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_turns_64x256_shared {
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
+  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[5];  // 4 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                  const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_turns_64x256_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 5; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 4);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
+        const int m = m_block * 64;
+        const int n = n_block * 256;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 40960);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    using layout = tk::mma_layout;
+    const int turn = tk::warpgroup::index() - 1;
+    tk::ring<5> ab;
+    if (turn == 1) tk::named_barrier_arrive(8, 256);
+    for (int tile = tk::block::index(), whose = 0; tile < tiles; tile += tk::block::count(), whose = (whose + 1) % 2) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
+      const int m = m_block * 64;
+      const int n = n_block * 256;
+      if (whose == turn) {
+        // var acc: f32[BM / WM, BN / WN] = 0
+        auto acc = tk::fill<float, 64, 256, layout>(0.0f);
+        tk::named_barrier_sync(turn + 8, 256);
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // let (a, b) = <-ab
+          tk::wait(shared.ab_full[ab.slot], ab.phase);
+          const auto& a = shared.ab_0[ab.slot];
+          const auto& b = shared.ab_1[ab.slot];
+          // acc += a.rows(w / WN) @ b.cols(w % WN)
+          tk::warpgroup::mma_fence();
+          tk::warpgroup::mma(acc, a, b);
+          tk::warpgroup::mma_commit();
+          // One product stays in flight; the one before it is complete, so its slot goes back.
+          tk::warpgroup::mma_wait<1>();
+          if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+          ab.advance();
+        }
+        tk::warpgroup::mma_wait<0>(acc);
+        if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
+        // C[m, n].rows(w / WN).cols(w % WN) <- acc
+        const auto rounded = tk::convert<tk::bf16>(acc);
+        TK_UNROLL
+        for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
+          const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+          auto& staged = shared.C_stage[turn][C_chunk % 2];
+          // This buffer is free once the copy engine has read what it held and all warps know it.
+          tk::wait_stores_read<1>();
+          tk::warpgroup::sync();
+          tk::warpgroup::store_shared(staged, rounded_chunk);
+          tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+          tk::warpgroup::sync();
+          if (C_map_usable) {
+            if (tk::warpgroup::thread() == 0) {
+              tk::store_async(C_map, staged, m, n + C_chunk * 32);
+              tk::commit_stores();
+            }
+          } else {
+            tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
+          }
+        }
+      } else {
+        // Another instance has this tile: its slots are passed over.
+        ab.skip(tk::cdiv(K, 64));
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule turns_128x192 of gemm for sm_90a
+// Compiled for sm_90a with BM = 128, BN = 192, BK = 64, WM = 1, WN = 1.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1] in turn, 232 registers a thread
+//
+// Pipe `ab`, 4 slots. A slot is written when it is empty and read when it is full:
+//   load ---------> [ 0 | 1 | 2 | 3 ] --------> compute[0..1]
+//     ^  ab_full: 1 arrival and 40960 bytes     |
+//     +- ab_empty: 4 arrivals ------------------+
+//
+// Shared memory, 197632 bytes:
+//    offset   bytes
+//         0   65536  ab_0[4]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     65536   98304  ab_1[4]        bf16[64, 192], swizzle 128  pipe ab, field 1
+//    163840   32768  C_stage[2][2]  bf16[128, 32], swizzle 64   staging of C, 32 columns at a time
+//    196608      64  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_turns_128x192_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[4];
+  tk::shared_tile<tk::bf16, 64, 192, tk::swizzle::b128> ab_1[4];
+  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> C_stage[2][2];
+  tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[4];  // 4 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                   const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                   const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_turns_128x192_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 4; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 4);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<4> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 128;
+        const int n = n_block * 192;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 40960);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    using layout = tk::mma_layout;
+    const int turn = tk::warpgroup::index() - 1;
+    tk::ring<4> ab;
+    if (turn == 1) tk::named_barrier_arrive(8, 256);
+    for (int tile = tk::block::index(), whose = 0; tile < tiles; tile += tk::block::count(), whose = (whose + 1) % 2) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 128;
+      const int n = n_block * 192;
+      if (whose == turn) {
+        // var acc: f32[BM / WM, BN / WN] = 0
+        auto acc = tk::fill<float, 128, 192, layout>(0.0f);
+        tk::named_barrier_sync(turn + 8, 256);
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // let (a, b) = <-ab
+          tk::wait(shared.ab_full[ab.slot], ab.phase);
+          const auto& a = shared.ab_0[ab.slot];
+          const auto& b = shared.ab_1[ab.slot];
+          // acc += a.rows(w / WN) @ b.cols(w % WN)
+          tk::warpgroup::mma_fence();
+          tk::warpgroup::mma(acc, a, b);
+          tk::warpgroup::mma_commit();
+          // One product stays in flight; the one before it is complete, so its slot goes back.
+          tk::warpgroup::mma_wait<1>();
+          if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+          ab.advance();
+        }
+        tk::warpgroup::mma_wait<0>(acc);
+        if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
+        // C[m, n].rows(w / WN).cols(w % WN) <- acc
+        const auto rounded = tk::convert<tk::bf16>(acc);
+        TK_UNROLL
+        for (int C_chunk = 0; C_chunk < 6; ++C_chunk) {
+          const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+          auto& staged = shared.C_stage[turn][C_chunk % 2];
+          // This buffer is free once the copy engine has read what it held and all warps know it.
+          tk::wait_stores_read<1>();
+          tk::warpgroup::sync();
+          tk::warpgroup::store_shared(staged, rounded_chunk);
+          tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+          tk::warpgroup::sync();
+          if (C_map_usable) {
+            if (tk::warpgroup::thread() == 0) {
+              tk::store_async(C_map, staged, m, n + C_chunk * 32);
+              tk::commit_stores();
+            }
+          } else {
+            tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
+          }
+        }
+      } else {
+        // Another instance has this tile: its slots are passed over.
+        ab.skip(tk::cdiv(K, 64));
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule turns_160x128 of gemm for sm_90a
+// Compiled for sm_90a with BM = 160, BN = 128, BK = 64, WM = 1, WN = 1.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1] in turn, 232 registers a thread
+//
+// Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
+//   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
+//     ^  ab_full: 1 arrival and 36864 bytes     |
+//     +- ab_empty: 4 arrivals ------------------+
+//
+// Shared memory, 201728 bytes:
+//    offset   bytes
+//         0  102400  ab_0[5]        bf16[160, 64], swizzle 128  pipe ab, field 0
+//    102400   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    184320   16384  C_stage[2][2]  bf16[16, 128], swizzle 128  staging of C, 16 rows at a time
+//    200704      80  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_turns_160x128_shared {
+  tk::shared_tile<tk::bf16, 160, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 16, 128, tk::swizzle::b128> C_stage[2][2];
+  tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[5];  // 4 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                   const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                   const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_turns_160x128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 5; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 4);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 160;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 36864);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
+    using layout = tk::mma_layout;
+    const int turn = tk::warpgroup::index() - 1;
+    tk::ring<5> ab;
+    if (turn == 1) tk::named_barrier_arrive(8, 256);
+    for (int tile = tk::block::index(), whose = 0; tile < tiles; tile += tk::block::count(), whose = (whose + 1) % 2) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 160;
+      const int n = n_block * 128;
+      if (whose == turn) {
+        // var acc: f32[BM / WM, BN / WN] = 0
+        auto acc = tk::fill<float, 128, 160, layout>(0.0f);
+        tk::named_barrier_sync(turn + 8, 256);
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // let (a, b) = <-ab
+          tk::wait(shared.ab_full[ab.slot], ab.phase);
+          const auto& a = shared.ab_0[ab.slot];
+          const auto& b = shared.ab_1[ab.slot];
+          // acc += a.rows(w / WN) @ b.cols(w % WN)
+          tk::warpgroup::mma_fence();
+          tk::warpgroup::mma(acc, tk::transposed(b), tk::transposed(a));
+          tk::warpgroup::mma_commit();
+          // One product stays in flight; the one before it is complete, so its slot goes back.
+          tk::warpgroup::mma_wait<1>();
+          if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+          ab.advance();
+        }
+        tk::warpgroup::mma_wait<0>(acc);
+        if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
+        // C[m, n].rows(w / WN).cols(w % WN) <- acc
+        const auto rounded = tk::convert<tk::bf16>(acc);
+        TK_UNROLL
+        for (int C_chunk = 0; C_chunk < 10; ++C_chunk) {
+          const auto rounded_chunk = tk::columns<16>(rounded, C_chunk * 16);
+          auto& staged = shared.C_stage[turn][C_chunk % 2];
+          // This buffer is free once the copy engine has read what it held and all warps know it.
+          tk::wait_stores_read<1>();
+          tk::warpgroup::sync();
+          tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+          tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+          tk::warpgroup::sync();
+          if (C_map_usable) {
+            if (tk::warpgroup::thread() == 0) {
+              tk::store_async(C_map, staged, m + C_chunk * 16, n);
+              tk::commit_stores();
+            }
+          } else {
+            tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 16), tk::span(n)), staged);
+          }
+        }
+      } else {
+        // Another instance has this tile: its slots are passed over.
+        ab.skip(tk::cdiv(K, 64));
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
 // About how many nanoseconds a product takes in tiles of BM x BN, fitted to timings (`tools/bench --costs`). `parts` blocks share each
 // sum; `up` blocks of a cluster share what they fetch of B. Each round of tiles over the multiprocessors that clusters have room on takes
 // `start`. In each step of 64 along K it multiplies, for `product`, and fetches: multiprocessors are neighbours by twos and fetch through
@@ -2141,8 +2034,8 @@ tk::index gemm_cost_by_time(tk::index M, tk::index N, tk::index K, tk::index BM,
   const tk::index tiles = tk::cdiv<tk::index>(M, BM * up) * up * tk::cdiv<tk::index>(N, BN) * parts;
   const tk::index steps = tk::cdiv<tk::index>(K, parts * 64);
   const tk::index fetch = (BM * (tk::min<tk::index>(K % 64, 1) + 1) +
-                           tk::floor_div<tk::index>(BN, up) * (tk::min<tk::index>(N % 64, 1) + 1)) * 41 / 100;
-  const tk::index memory = (M * K + K * N + tk::floor_div<tk::index>(K * N * 42, BN) + M * N) / 2819;
+                           tk::floor_div<tk::index>(BN, up) * (tk::min<tk::index>(N % 64, 1) + 1)) * 45 / 100;
+  const tk::index memory = (M * K + K * N + tk::floor_div<tk::index>(K * N * 57, BN) + M * N) / 3301;
   return tk::cdiv<tk::index>(tiles, room) * start +
          tk::max<tk::index>(tk::cdiv<tk::index>(tiles, room) * steps * product +
                             tk::cdiv<tk::index>(tiles * 2, room) * steps * fetch, memory);
@@ -2168,7 +2061,7 @@ struct gemm_call {
     call.written("C", C);
     call.disjoint("C", C, "A", A);
     call.disjoint("C", C, "B", B);
-    call.device(90, sizeof(gemm_medium_pair_shared));
+    call.device(90, sizeof(gemm_tile_64x128_shared));
   }
 
   // The number of the first schedule whose condition holds; where schedules offer at a cost, of the cheapest of them.
@@ -2179,22 +2072,23 @@ struct gemm_call {
     const tk::index room_of_quarters = call.room<gemm_quarters, 4>(256, sizeof(gemm_quarters_shared));
     const tk::index room_of_square_quarters = call.room<gemm_square_quarters, 4>(384, sizeof(gemm_square_quarters_shared));
     tk::host::offers offers;
-    offers.add(0, gemm_cost_by_time(M, N, K, 64, 64, 1, 1, sms, 108, 1550));  // decode
-    offers.add(1, gemm_cost_by_time(M, N, K, 64, 64, 2, 1, room_of_pairs, 141, 1726));  // decode_halves
-    offers.add(2, gemm_cost_by_time(M, N, K, 64, 64, 8, 1, room_of_decode_eighths, 160, 3386));  // decode_eighths
-    offers.add(3, gemm_cost_by_time(M, N, K, 64, 128, 4, 1, room_of_quarters, 225, 3385));  // quarters
-    offers.add(4, gemm_cost_by_time(M, N, K, 128, 128, 2, 1, room_of_pairs, 261, 2814));  // square_halves
-    offers.add(5, gemm_cost_by_time(M, N, K, 128, 128, 4, 1, room_of_square_quarters, 250, 4154));  // square_quarters
-    offers.add(6, gemm_cost_by_time(M, N, K, 128, 128, 1, 2, room_of_pairs, 236, 2621));  // medium_pair
-    offers.add(7, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, sms, 112, 2017));  // tile_64x128
-    offers.add(8, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 147, 2374));  // tile_64x256
-    offers.add(9, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, sms, 165, 2223));  // tile_96x128
-    offers.add(10, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 244, 2648));  // tile_160x128
-    offers.add(11, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 290, 2815));  // tile_128x192
-    offers.add(12, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 431, 4022));  // tile_256x128
-    offers.add(13, gemm_cost_by_time(M, N, K, 192, 192, 1, 1, sms, 501, 3993));  // tile_192x192
-    offers.add(14, gemm_cost_by_time(M, N, K, 128, 256, 1, 1, sms, 420, 3987));  // large
-    offers.add(15, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, room_of_pairs, 449, 3453));  // pair_224
+    offers.add(0, gemm_cost_by_time(M, N, K, 64, 64, 1, 1, sms, 87, 1750));  // decode
+    offers.add(1, gemm_cost_by_time(M, N, K, 64, 64, 2, 1, room_of_pairs, 94, 2378));  // decode_halves
+    offers.add(2, gemm_cost_by_time(M, N, K, 64, 64, 8, 1, room_of_decode_eighths, 99, 2955));  // decode_eighths
+    offers.add(3, gemm_cost_by_time(M, N, K, 64, 128, 4, 1, room_of_quarters, 111, 4500));  // quarters
+    offers.add(4, gemm_cost_by_time(M, N, K, 128, 128, 2, 1, room_of_pairs, 219, 2822));  // square_halves
+    offers.add(5, gemm_cost_by_time(M, N, K, 128, 128, 4, 1, room_of_square_quarters, 148, 5318));  // square_quarters
+    offers.add(6, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, sms, 79, 1835));  // tile_64x128
+    offers.add(7, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, sms, 102, 2767));  // tile_96x128
+    offers.add(8, gemm_cost_by_time(M, N, K, 192, 192, 1, 1, sms, 459, 5306));  // tile_192x192
+    // large
+    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256) <= sms * 2) offers.add(9,
+        gemm_cost_by_time(M, N, K, 128, 256, 1, 1, sms, 340, 7500));
+    if (N % 64 + K % 64 > 0) offers.add(10, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 410, 3075));  // tile_256x128
+    offers.add(11, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, room_of_pairs, 423, 4044));  // pair_224
+    offers.add(12, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 83, 2707));  // turns_64x256
+    offers.add(13, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 254, 2973));  // turns_128x192
+    offers.add(14, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 186, 3045));  // turns_160x128
     return offers.cheapest();
   }
 
@@ -2289,23 +2183,6 @@ struct gemm_call {
                                          C_map_usable);
   }
 
-  void launch_gemm_medium_pair() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_clusters * n_blocks;
-    call.tiles(tiles, 2);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_medium_pair, 2>(int(tiles) * 2, 384, sizeof(gemm_medium_pair_shared), A_map, A_map_rows, B_map, C_map,
-                                     tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), tk::divisor(int(n_blocks)),
-                                     C_map_usable);
-  }
-
   void launch_gemm_tile_64x128() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
@@ -2318,22 +2195,6 @@ struct gemm_call {
     const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
     call.launch<gemm_tile_64x128>(call.walkers(tiles), 384, sizeof(gemm_tile_64x128_shared), A_map, A_map_rows, B_map, C_map,
-                                  tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                  C_map_usable);
-  }
-
-  void launch_gemm_tile_64x256() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_64x256>(call.walkers(tiles), 384, sizeof(gemm_tile_64x256_shared), A_map, A_map_rows, B_map, C_map,
                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
                                   C_map_usable);
   }
@@ -2352,54 +2213,6 @@ struct gemm_call {
     call.launch<gemm_tile_96x128>(call.walkers(tiles), 384, sizeof(gemm_tile_96x128_shared), A_map, A_map_rows, B_map, C_map,
                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
                                   C_map_usable);
-  }
-
-  void launch_gemm_tile_160x128() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 160);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {160, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_160x128>(call.walkers(tiles), 384, sizeof(gemm_tile_160x128_shared), A_map, A_map_rows, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                   C_map_usable);
-  }
-
-  void launch_gemm_tile_128x192() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 192);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_128x192>(call.walkers(tiles), 512, sizeof(gemm_tile_128x192_shared), A_map, A_map_rows, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                   C_map_usable);
-  }
-
-  void launch_gemm_tile_256x128() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 256);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {256, 64});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_tile_256x128>(call.walkers(tiles), 384, sizeof(gemm_tile_256x128_shared), A_map, A_map_rows, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                   C_map_usable);
   }
 
   void launch_gemm_tile_192x192() {
@@ -2434,6 +2247,22 @@ struct gemm_call {
                             C_map_usable);
   }
 
+  void launch_gemm_tile_256x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 256);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {256, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {32, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_tile_256x128>(call.walkers(tiles), 384, sizeof(gemm_tile_256x128_shared), A_map, A_map_rows, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
   void launch_gemm_pair_224() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
     const tk::index m_clusters = tk::cdiv<tk::index>(m_blocks, 2);
@@ -2449,6 +2278,54 @@ struct gemm_call {
     call.launch<gemm_pair_224, 2>(call.walkers(tiles, 2), 384, sizeof(gemm_pair_224_shared), A_map, A_map_rows, C_map, B_map_share,
                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_clusters), int(n_blocks), int(tiles),
                                   C_map_usable);
+  }
+
+  void launch_gemm_turns_64x256() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_turns_64x256>(call.walkers(tiles), 384, sizeof(gemm_turns_64x256_shared), A_map, A_map_rows, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
+  }
+
+  void launch_gemm_turns_128x192() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 192);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {128, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_turns_128x192>(call.walkers(tiles), 384, sizeof(gemm_turns_128x192_shared), A_map, A_map_rows, B_map, C_map,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                    C_map_usable);
+  }
+
+  void launch_gemm_turns_160x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 160);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {160, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {16, 64});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_turns_160x128>(call.walkers(tiles), 384, sizeof(gemm_turns_160x128_shared), A_map, A_map_rows, B_map, C_map,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                    C_map_usable);
   }
 
   // Bytes of workspace: copies of what the copy engine can't read where it lies.
@@ -2475,16 +2352,15 @@ struct gemm_call {
       case 3: launch_gemm_quarters(); break;
       case 4: launch_gemm_square_halves(); break;
       case 5: launch_gemm_square_quarters(); break;
-      case 6: launch_gemm_medium_pair(); break;
-      case 7: launch_gemm_tile_64x128(); break;
-      case 8: launch_gemm_tile_64x256(); break;
-      case 9: launch_gemm_tile_96x128(); break;
-      case 10: launch_gemm_tile_160x128(); break;
-      case 11: launch_gemm_tile_128x192(); break;
-      case 12: launch_gemm_tile_256x128(); break;
-      case 13: launch_gemm_tile_192x192(); break;
-      case 14: launch_gemm_large(); break;
-      case 15: launch_gemm_pair_224(); break;
+      case 6: launch_gemm_tile_64x128(); break;
+      case 7: launch_gemm_tile_96x128(); break;
+      case 8: launch_gemm_tile_192x192(); break;
+      case 9: launch_gemm_large(); break;
+      case 10: launch_gemm_tile_256x128(); break;
+      case 11: launch_gemm_pair_224(); break;
+      case 12: launch_gemm_turns_64x256(); break;
+      case 13: launch_gemm_turns_128x192(); break;
+      case 14: launch_gemm_turns_160x128(); break;
     }
     return call.status();
   }

@@ -130,15 +130,6 @@ TK_DEVICE void store_async(const tensor_map& map, const From& from, Coordinate..
     });
 }
 
-/// Adds a shared tile to the tensor, element by element; the map gives the type.
-template <class From, class... Coordinate>
-TK_DEVICE void reduce_add_async(const tensor_map& map, const From& from, Coordinate... at) {
-    const int position[] = {int(at)...};
-    detail::for_each_panel(as_view(from), position, [&](uint32_t address, const auto& c) {
-        sm90::tensor_copy<sizeof...(at)>::reduce_add(&map, c, address);
-    });
-}
-
 /// Closes a group of the calling thread's stores.
 TK_DEVICE void commit_stores() { sm90::bulk_commit_group(); }
 /// Until all but the newest N groups of the calling thread have been read: their tiles may be overwritten.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Approximate f32 functions of the special function unit: within 2 units in the last place (2^-22 of the value); lg2 of
-// 0.5 to 2 within 2^-22. Subnormal arguments and results count as zero of their sign. test/conformance holds GPUs to it.
+// Approximate f32 functions of the special function unit: within 2 units in the last place (2^-22 of the value). Subnormal arguments and results count as zero of their sign. test/conformance holds GPUs to it.
 #pragma once
 
 #include "tk/platform.h"
@@ -14,12 +13,6 @@ namespace tk::sm80 {
 TK_DEVICE float ex2_approx(float x) {
     float y;
     TK_PTX_PURE("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
-TK_DEVICE float lg2_approx(float x) {
-    float y;
-    TK_PTX_PURE("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tensor copy engine (TMA). One thread issues a copy; loads complete on an mbarrier by bytes, stores and
-// reductions in groups of the issuing thread.
+// The tensor copy engine (TMA). One thread issues a copy; loads complete on an mbarrier by bytes, stores in
+// groups of the issuing thread.
 #pragma once
 
 #include "tk/cuda/sm90/cluster.h"
@@ -19,7 +19,7 @@ TK_DEVICE void prefetch_tensor_map(const tensor_map* map) {
     TK_PTX("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-/// Ends a group of this thread's stores and reductions.
+/// Ends a group of this thread's stores.
 TK_DEVICE void bulk_commit_group() { TK_PTX("cp.async.bulk.commit_group;" ::: "memory"); }
 
 /// Waits until all but the newest N groups have been read from shared memory (it may be overwritten).
@@ -46,7 +46,7 @@ TK_DEVICE void skip_load_multicast(uint32_t, uint32_t bytes, uint32_t barrier, u
 
 // The coordinates of a box count elements, innermost dimension first; outside the tensor a load gives
 // zeros (all bytes still count at the barrier) and a store is dropped. On an H200 a copy is an illegal instruction when
-// its innermost coordinate is not a multiple of 16 bytes, and a store or reduction when any coordinate is negative.
+// its innermost coordinate is not a multiple of 16 bytes, and a store when any coordinate is negative.
 #define TK_COORDINATES_1 "r"(c[0])
 #define TK_COORDINATES_2 TK_COORDINATES_1, "r"(c[1])
 #define TK_COORDINATES_3 TK_COORDINATES_2, "r"(c[2])
@@ -74,11 +74,6 @@ struct tensor_copy;
         static TK_DEVICE void store(const tensor_map* map, const int (&c)[RANK], uint32_t from) {                      \
             TK_PTX("cp.async.bulk.tensor." #RANK "d.global.shared::cta.tile.bulk_group [%0, {" STORE_AT "}], [%1];"    \
                    ::"l"(map), "r"(from), TK_COORDINATES_##RANK                                                        \
-                   : "memory");                                                                                        \
-        }                                                                                                              \
-        static TK_DEVICE void reduce_add(const tensor_map* map, const int (&c)[RANK], uint32_t from) {                 \
-            TK_PTX("cp.reduce.async.bulk.tensor." #RANK "d.global.shared::cta.add.tile.bulk_group "                    \
-                   "[%0, {" STORE_AT "}], [%1];" ::"l"(map), "r"(from), TK_COORDINATES_##RANK                          \
                    : "memory");                                                                                        \
         }                                                                                                              \
     };

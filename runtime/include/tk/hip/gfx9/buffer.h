@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Global memory through a buffer resource: four scalar registers with a base address and a size. What lies beyond the size reads
-// as 0 and is not written, checked dword by dword. Offsets are in bytes, each lane its own, below 2^32.
+// as 0, checked dword by dword. Offsets are in bytes, each lane its own, below 2^32.
 #pragma once
 
 #include "tk/hip/gfx9/word.h"
@@ -39,19 +39,6 @@ TK_DEVICE words2 load_buffer_b64(const buffer& from, uint32_t offset) {
 }
 TK_DEVICE words4 load_buffer_b128(const buffer& from, uint32_t offset) {
     return __builtin_bit_cast(words4, __builtin_amdgcn_raw_buffer_load_b128(detail::resource(from), int(offset), 0, 0));
-}
-
-/// buffer_store_dword, _dwordx2, _dwordx4
-TK_DEVICE void store_buffer_b32(const buffer& to, uint32_t offset, uint32_t value) {
-    __builtin_amdgcn_raw_buffer_store_b32(value, detail::resource(to), int(offset), 0, 0);
-}
-TK_DEVICE void store_buffer_b64(const buffer& to, uint32_t offset, words2 value) {
-    using v = unsigned __attribute__((ext_vector_type(2)));
-    __builtin_amdgcn_raw_buffer_store_b64(__builtin_bit_cast(v, value), detail::resource(to), int(offset), 0, 0);
-}
-TK_DEVICE void store_buffer_b128(const buffer& to, uint32_t offset, words4 value) {
-    using v = unsigned __attribute__((ext_vector_type(4)));
-    __builtin_amdgcn_raw_buffer_store_b128(__builtin_bit_cast(v, value), detail::resource(to), int(offset), 0, 0);
 }
 
 /// buffer_load_dword .. lds: lane l's dword at `offset` + `more` goes to shared memory at `to` + 4 l, asynchronously; out of range: a

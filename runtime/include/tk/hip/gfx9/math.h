@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Approximate f32 functions of the transcendental unit: within 1 unit in the last place by AMD's documents, not measured
-// here. Subnormal arguments and results of exp and log count as zero of their sign.
+// here. Subnormal arguments and results of exp count as zero of their sign.
 #pragma once
 
 #include "tk/platform.h"
@@ -14,14 +14,8 @@ namespace tk::gfx9 {
 /// v_exp_f32: 2^x
 TK_DEVICE float ex2_approx(float x) { return __builtin_amdgcn_exp2f(x); }
 
-/// v_log_f32: log2(x)
-TK_DEVICE float lg2_approx(float x) { return __builtin_amdgcn_logf(x); }
-
 /// v_rcp_f32
 TK_DEVICE float rcp_approx(float x) { return __builtin_amdgcn_rcpf(x); }
-
-/// v_rsq_f32
-TK_DEVICE float rsq_approx(float x) { return __builtin_amdgcn_rsqf(x); }
 
 /// The product rounded towards minus infinity. The rounding mode is a state of the wave here and not of an instruction: the
 /// exact error of the product says whether the next float below is meant.

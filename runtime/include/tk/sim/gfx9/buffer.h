@@ -42,27 +42,11 @@ T load_buffer(const buffer& from, uint32_t offset) {
     __builtin_memcpy(&value, bytes, sizeof(T));
     return value;
 }
-template <class T>
-void store_buffer(const buffer& to, uint32_t offset, const T& value) {
-    unsigned char bytes[sizeof(T)];
-    __builtin_memcpy(bytes, &value, sizeof(T));
-    char* const at = const_cast<char*>(static_cast<const char*>(to.base)) + offset;
-    if (uint64_t(offset) + sizeof(T) <= to.bytes) {
-        sim::store_global(at, bytes, int(sizeof(T)));
-    } else {
-        for (uint32_t d = 0; d < sizeof(T); d += 4)
-            if (uint64_t(offset) + d + 4 <= to.bytes) sim::store_global(at + d, bytes + d, 4);
-    }
-}
 }  // namespace detail
 
 TK_DEVICE uint32_t load_buffer_b32(const buffer& from, uint32_t offset) { return detail::load_buffer<uint32_t>(from, offset); }
 TK_DEVICE words2 load_buffer_b64(const buffer& from, uint32_t offset) { return detail::load_buffer<words2>(from, offset); }
 TK_DEVICE words4 load_buffer_b128(const buffer& from, uint32_t offset) { return detail::load_buffer<words4>(from, offset); }
-
-TK_DEVICE void store_buffer_b32(const buffer& to, uint32_t offset, uint32_t value) { detail::store_buffer(to, offset, value); }
-TK_DEVICE void store_buffer_b64(const buffer& to, uint32_t offset, words2 value) { detail::store_buffer(to, offset, value); }
-TK_DEVICE void store_buffer_b128(const buffer& to, uint32_t offset, words4 value) { detail::store_buffer(to, offset, value); }
 
 TK_DEVICE void copy_buffer_to_shared_b32(uint32_t to, const buffer& from, uint32_t offset, uint32_t more) {
     sim::copy_buffer_to_shared("buffer_load_dword lds", to, from.base, from.bytes, offset, more, 4);

@@ -9,11 +9,7 @@ namespace tk::gfx9 {
 
 TK_DEVICE float ex2_approx(float x) { return sim::flush_subnormal(float(std::exp2(double(sim::flush_subnormal(x))))); }
 
-TK_DEVICE float lg2_approx(float x) { return float(std::log2(double(sim::flush_subnormal(x)))); }
-
 TK_DEVICE float rcp_approx(float x) { return sim::flush_subnormal(float(1.0 / double(sim::flush_subnormal(x)))); }
-
-TK_DEVICE float rsq_approx(float x) { return float(1.0 / std::sqrt(double(sim::flush_subnormal(x)))); }
 
 TK_DEVICE float mul_down(float x, float y) {
     const double exact = double(x) * double(y);  // 48 bits at most

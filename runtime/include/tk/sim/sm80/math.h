@@ -21,8 +21,6 @@ namespace tk::sm80 {
 
 TK_DEVICE float ex2_approx(float x) { return sim::flush_subnormal(float(std::exp2(double(sim::flush_subnormal(x))))); }
 
-TK_DEVICE float lg2_approx(float x) { return sim::flush_subnormal(float(std::log2(double(sim::flush_subnormal(x))))); }
-
 TK_DEVICE float rcp_approx(float x) { return sim::flush_subnormal(float(1.0 / double(sim::flush_subnormal(x)))); }
 
 TK_DEVICE float mul_down(float x, float y) {

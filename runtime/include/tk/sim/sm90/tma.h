@@ -18,7 +18,6 @@ void tensor_skip_multicast(uint32_t to, uint32_t bytes, uint32_t barrier, uint32
 void tensor_load_multicast(uint32_t to, const tensor_map* map, const int* at, int rank, uint32_t barrier,
                            uint32_t blocks);
 void tensor_store(const tensor_map* map, const int* at, int rank, uint32_t from);
-void tensor_reduce_add(const tensor_map* map, const int* at, int rank, uint32_t from);
 
 }  // namespace tk::sim
 
@@ -54,9 +53,6 @@ struct tensor_copy {
     }
     static TK_DEVICE void store(const tensor_map* map, const int (&c)[Rank], uint32_t from) {
         sim::tensor_store(map, c, Rank, from);
-    }
-    static TK_DEVICE void reduce_add(const tensor_map* map, const int (&c)[Rank], uint32_t from) {
-        sim::tensor_reduce_add(map, c, Rank, from);
     }
 };
 

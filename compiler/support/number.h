@@ -11,7 +11,7 @@
 
 #include "compiler/support/dtype.h"
 
-namespace tkc::interp {
+namespace tkc {
 
 /// `x` rounded to nearest even in `dtype` (a float type); 16-bit types overflow to infinity, fp8 types saturate.
 double RoundReal(DType dtype, double x);
@@ -64,4 +64,4 @@ inline int64_t LoadInteger(DType dtype, const uint8_t* from) {
 void StoreReal(DType dtype, double value, uint8_t* to);
 void StoreInteger(DType dtype, int64_t value, uint8_t* to);
 
-}  // namespace tkc::interp
+}  // namespace tkc

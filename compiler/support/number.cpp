@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rounding by one rule for every binary format: the spacing of representable numbers around x (the quantum) is a
 // power of two, and adding then subtracting 1.5 * 2^52 quanta lets the double adder round to nearest even for us.
-#include "compiler/interp/number.h"
+#include "compiler/support/number.h"
 
 #include <bit>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "compiler/support/internal_error.h"
 
-namespace tkc::interp {
+namespace tkc {
 namespace {
 
 /// A binary float format: `fraction` stored bits of the significand, smallest normal 2^min_exponent, largest number.
@@ -164,4 +164,4 @@ void StoreReal(DType dtype, double value, uint8_t* to) {
 
 void StoreInteger(DType dtype, int64_t value, uint8_t* to) { std::memcpy(to, &value, static_cast<size_t>(Bytes(dtype))); }
 
-}  // namespace tkc::interp
+}  // namespace tkc
