@@ -45,14 +45,14 @@ bool HasTraffic(const Op& op, const std::set<std::string>& pipes) {
 }
 
 /// Behind the last traffic, in each branch where that stands in branches.
-void GiveOn(Region& region, const std::set<std::string>& pipes, const Op& arrive) {
+void GiveOn(Region& region, const std::set<std::string>& pipes, const Region& handover) {
   const auto last = std::find_if(region.rbegin(), region.rend(), [&](const Op& op) { return HasTraffic(op, pipes); });
   if (last == region.rend() || last->code != OpCode::kIf) {
-    region.insert(last.base(), arrive);
+    region.insert(last.base(), handover.begin(), handover.end());
     return;
   }
   last->regions.resize(2);
-  for (Region& branch : last->regions) GiveOn(branch, pipes, arrive);
+  for (Region& branch : last->regions) GiveOn(branch, pipes, handover);
 }
 
 /// What an instance sends to itself has two rings, which go on together.
@@ -86,8 +86,10 @@ void TakeTurns(const ir::Kernel& kernel, const ir::Worker& worker, const RingsOf
   const std::set<std::string> pipes = PipesInTurn(kernel, worker, body);
   const auto first = std::find_if(body.begin(), body.end(), [&](const Op& op) { return HasTraffic(op, pipes); });
   if (first == body.end()) return;
-  body.insert(first, meet(OpCode::kNamedSync, instance));
-  GiveOn(body, pipes, meet(OpCode::kNamedArrive, next));
+  const Region wait = {Explain("Its turn comes when the instance before gives it on.", worker.span),
+                       meet(OpCode::kNamedSync, instance)};
+  body.insert(first, wait.begin(), wait.end());
+  GiveOn(body, pipes, {Explain("It gives the turn on.", worker.span), meet(OpCode::kNamedArrive, next)});
   // The first turn needs no one before it: the last instance gives it away.
   out.push_back(If(symbolic::Kind::kEq, instance, symbolic::Int(worker.instances - 1),
                    {meet(OpCode::kNamedArrive, symbolic::Int(0))}, worker.span));

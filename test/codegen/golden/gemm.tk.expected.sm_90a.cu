@@ -1697,6 +1697,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 64, 256, layout>(0.0f);
+        // Its turn comes when the instance before gives it on.
         tk::named_barrier_sync(turn + 8, 256);
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
@@ -1715,6 +1716,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         }
         tk::warpgroup::mma_wait<0>(acc);
         if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        // It gives the turn on.
         tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
         // C[m, n].rows(w / WN).cols(w % WN) <- acc
         const auto rounded = tk::convert<tk::bf16>(acc);
@@ -1835,6 +1837,7 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 128, 192, layout>(0.0f);
+        // Its turn comes when the instance before gives it on.
         tk::named_barrier_sync(turn + 8, 256);
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
@@ -1853,6 +1856,7 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         }
         tk::warpgroup::mma_wait<0>(acc);
         if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        // It gives the turn on.
         tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
         // C[m, n].rows(w / WN).cols(w % WN) <- acc
         const auto rounded = tk::convert<tk::bf16>(acc);
@@ -1974,6 +1978,7 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 128, 160, layout>(0.0f);
+        // Its turn comes when the instance before gives it on.
         tk::named_barrier_sync(turn + 8, 256);
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
@@ -1992,6 +1997,7 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         }
         tk::warpgroup::mma_wait<0>(acc);
         if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        // It gives the turn on.
         tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
         // C[m, n].rows(w / WN).cols(w % WN) <- acc
         const auto rounded = tk::convert<tk::bf16>(acc);
