@@ -13,7 +13,7 @@ formula = gemm_costs.Formula(gemm_costs.SOURCE)
 generator = random.Random(1)
 numbers = [max(1, round(number * generator.choice((0.7, 0.85, 1.2, 1.4)))) for number in formula.numbers]
 shapes = numpy.array(gemm_costs.draw_shapes(120, 1))
-times = [formula.cost(name, numbers, shapes) / 1000 for name in formula.sets]
+times = [numpy.where(formula.may_run(name, shapes), formula.cost(name, numbers, shapes) / 1000, numpy.inf) for name in formula.sets]
 with open(sys.argv[1], "w", newline="") as f:
     writer = csv.writer(f)
     writer.writerow(["M", "N", "K", "cublasLt", *formula.sets])
