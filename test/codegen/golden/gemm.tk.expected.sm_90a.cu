@@ -1610,8 +1610,8 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Two instances take whole tiles in turn: one stores its result while the other multiplies. Where sums are short, that is much of the
 // time.
-// schedule turns_64x256 of gemm for sm_90a
-// Compiled for sm_90a with BM = 64, BN = 256, BK = 64, WM = 1, WN = 1.
+// schedule turns_160x128 of gemm for sm_90a
+// Compiled for sm_90a with BM = 160, BN = 128, BK = 64, WM = 1, WN = 1.
 //
 // One block on each multiprocessor walks over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
@@ -1620,31 +1620,31 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
 //
 // Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
 //   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
-//     ^  ab_full: 1 arrival and 40960 bytes     |
+//     ^  ab_full: 1 arrival and 36864 bytes     |
 //     +- ab_empty: 4 arrivals ------------------+
 //
-// Shared memory, 222208 bytes:
+// Shared memory, 201728 bytes:
 //    offset   bytes
-//         0   40960  ab_0[5]        bf16[64, 64], swizzle 128   pipe ab, field 0
-//     40960  163840  ab_1[5]        bf16[64, 256], swizzle 128  pipe ab, field 1
-//    204800   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    221184      80  barriers
+//         0  102400  ab_0[5]        bf16[160, 64], swizzle 128  pipe ab, field 0
+//    102400   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    184320   16384  C_stage[2][2]  bf16[16, 128], swizzle 128  staging of C, 16 rows at a time
+//    200704      80  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_turns_64x256_shared {
-  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[5];
-  tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[5];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
+struct gemm_turns_160x128_shared {
+  tk::shared_tile<tk::bf16, 160, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 16, 128, tk::swizzle::b128> C_stage[2][2];
   tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[5];  // 4 arrivals: every reader is done with a slot of ab
 };
 
 TK_KERNEL(384)
-gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
-                  const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_turns_64x256_shared>();
+gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                   const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                   const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_turns_160x128_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -1669,14 +1669,14 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       // worker load
       tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
       for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
-        const int m = m_block * 64;
-        const int n = n_block * 256;
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+        const int m = m_block * 160;
+        const int n = n_block * 128;
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 40960);
+          tk::expect_bytes(shared.ab_full[ab.slot], 36864);
           tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
@@ -1686,17 +1686,18 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
+    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int turn = tk::warpgroup::index() - 1;
     tk::ring<5> ab;
     if (turn == 1) tk::named_barrier_arrive(8, 256);
     for (int tile = tk::block::index(), whose = 0; tile < tiles; tile += tk::block::count(), whose = (whose + 1) % 2) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
-      const int m = m_block * 64;
-      const int n = n_block * 256;
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
+      const int m = m_block * 160;
+      const int n = n_block * 128;
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
-        auto acc = tk::fill<float, 64, 256, layout>(0.0f);
+        auto acc = tk::fill<float, 128, 160, layout>(0.0f);
         // Its turn comes when the instance before gives it on.
         tk::named_barrier_sync(turn + 8, 256);
         // for k in K by BK
@@ -1707,7 +1708,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
           const auto& b = shared.ab_1[ab.slot];
           // acc += a.rows(w / WN) @ b.cols(w % WN)
           tk::warpgroup::mma_fence();
-          tk::warpgroup::mma(acc, a, b);
+          tk::warpgroup::mma(acc, tk::transposed(b), tk::transposed(a));
           tk::warpgroup::mma_commit();
           // One product stays in flight; the one before it is complete, so its slot goes back.
           tk::warpgroup::mma_wait<1>();
@@ -1721,22 +1722,22 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         // C[m, n].rows(w / WN).cols(w % WN) <- acc
         const auto rounded = tk::convert<tk::bf16>(acc);
         TK_UNROLL
-        for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
-          const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        for (int C_chunk = 0; C_chunk < 10; ++C_chunk) {
+          const auto rounded_chunk = tk::columns<16>(rounded, C_chunk * 16);
           auto& staged = shared.C_stage[turn][C_chunk % 2];
           // This buffer is free once the copy engine has read what it held and all warps know it.
           tk::wait_stores_read<1>();
           tk::warpgroup::sync();
-          tk::warpgroup::store_shared(staged, rounded_chunk);
+          tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
           tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
           tk::warpgroup::sync();
           if (C_map_usable) {
             if (tk::warpgroup::thread() == 0) {
-              tk::store_async(C_map, staged, m, n + C_chunk * 32);
+              tk::store_async(C_map, staged, m + C_chunk * 16, n);
               tk::commit_stores();
             }
           } else {
-            tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
+            tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 16), tk::span(n)), staged);
           }
         }
       } else {
@@ -1890,8 +1891,8 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// schedule turns_160x128 of gemm for sm_90a
-// Compiled for sm_90a with BM = 160, BN = 128, BK = 64, WM = 1, WN = 1.
+// schedule turns_64x256 of gemm for sm_90a
+// Compiled for sm_90a with BM = 64, BN = 256, BK = 64, WM = 1, WN = 1.
 //
 // One block on each multiprocessor walks over the tiles:
 //   warp 0        load: one thread issues copies, 40 registers a thread
@@ -1900,31 +1901,31 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
 //
 // Pipe `ab`, 5 slots. A slot is written when it is empty and read when it is full:
 //   load -------> [ 0 | 1 | 2 | 3 | 4 ] ------> compute[0..1]
-//     ^  ab_full: 1 arrival and 36864 bytes     |
+//     ^  ab_full: 1 arrival and 40960 bytes     |
 //     +- ab_empty: 4 arrivals ------------------+
 //
-// Shared memory, 201728 bytes:
+// Shared memory, 222208 bytes:
 //    offset   bytes
-//         0  102400  ab_0[5]        bf16[160, 64], swizzle 128  pipe ab, field 0
-//    102400   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
-//    184320   16384  C_stage[2][2]  bf16[16, 128], swizzle 128  staging of C, 16 rows at a time
-//    200704      80  barriers
+//         0   40960  ab_0[5]        bf16[64, 64], swizzle 128   pipe ab, field 0
+//     40960  163840  ab_1[5]        bf16[64, 256], swizzle 128  pipe ab, field 1
+//    204800   16384  C_stage[2][2]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
+//    221184      80  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
 // `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_turns_160x128_shared {
-  tk::shared_tile<tk::bf16, 160, 64, tk::swizzle::b128> ab_0[5];
-  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
-  tk::shared_tile<tk::bf16, 16, 128, tk::swizzle::b128> C_stage[2][2];
+struct gemm_turns_64x256_shared {
+  tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> ab_0[5];
+  tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[5];
+  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
   tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
   tk::barrier ab_empty[5];  // 4 arrivals: every reader is done with a slot of ab
 };
 
 TK_KERNEL(384)
-gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
-                   const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
-                   const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_turns_160x128_shared>();
+gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                  const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_turns_64x256_shared>();
   // One thread prepares the barriers; everybody waits until they stand.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
@@ -1949,14 +1950,14 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       // worker load
       tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
       for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 160;
-        const int n = n_block * 128;
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
+        const int m = m_block * 64;
+        const int n = n_block * 256;
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
           tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 36864);
+          tk::expect_bytes(shared.ab_full[ab.slot], 40960);
           tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
           tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
           ab.advance();
@@ -1966,18 +1967,17 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
   } else {
     tk::warpgroup::increase_registers<232>();
     // worker compute[WM * WN] as w
-    // Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 columns.
     using layout = tk::mma_layout;
     const int turn = tk::warpgroup::index() - 1;
     tk::ring<5> ab;
     if (turn == 1) tk::named_barrier_arrive(8, 256);
     for (int tile = tk::block::index(), whose = 0; tile < tiles; tile += tk::block::count(), whose = (whose + 1) % 2) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 160;
-      const int n = n_block * 128;
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
+      const int m = m_block * 64;
+      const int n = n_block * 256;
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
-        auto acc = tk::fill<float, 128, 160, layout>(0.0f);
+        auto acc = tk::fill<float, 64, 256, layout>(0.0f);
         // Its turn comes when the instance before gives it on.
         tk::named_barrier_sync(turn + 8, 256);
         // for k in K by BK
@@ -1988,7 +1988,7 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
           const auto& b = shared.ab_1[ab.slot];
           // acc += a.rows(w / WN) @ b.cols(w % WN)
           tk::warpgroup::mma_fence();
-          tk::warpgroup::mma(acc, tk::transposed(b), tk::transposed(a));
+          tk::warpgroup::mma(acc, a, b);
           tk::warpgroup::mma_commit();
           // One product stays in flight; the one before it is complete, so its slot goes back.
           tk::warpgroup::mma_wait<1>();
@@ -2002,22 +2002,22 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         // C[m, n].rows(w / WN).cols(w % WN) <- acc
         const auto rounded = tk::convert<tk::bf16>(acc);
         TK_UNROLL
-        for (int C_chunk = 0; C_chunk < 10; ++C_chunk) {
-          const auto rounded_chunk = tk::columns<16>(rounded, C_chunk * 16);
+        for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
+          const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
           auto& staged = shared.C_stage[turn][C_chunk % 2];
           // This buffer is free once the copy engine has read what it held and all warps know it.
           tk::wait_stores_read<1>();
           tk::warpgroup::sync();
-          tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+          tk::warpgroup::store_shared(staged, rounded_chunk);
           tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
           tk::warpgroup::sync();
           if (C_map_usable) {
             if (tk::warpgroup::thread() == 0) {
-              tk::store_async(C_map, staged, m + C_chunk * 16, n);
+              tk::store_async(C_map, staged, m, n + C_chunk * 32);
               tk::commit_stores();
             }
           } else {
-            tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + C_chunk * 16), tk::span(n)), staged);
+            tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
           }
         }
       } else {
@@ -2092,9 +2092,9 @@ struct gemm_call {
         gemm_cost_by_time(M, N, K, 128, 256, 1, 1, sms, 340, 7500));
     if (N % 64 + K % 64 > 0) offers.add(10, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 410, 3075));  // tile_256x128
     offers.add(11, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, room_of_pairs, 423, 4044));  // pair_224
-    offers.add(12, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 83, 2707));  // turns_64x256
+    offers.add(12, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 186, 3045));  // turns_160x128
     offers.add(13, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 254, 2973));  // turns_128x192
-    offers.add(14, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 186, 3045));  // turns_160x128
+    offers.add(14, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 83, 2707));  // turns_64x256
     return offers.cheapest();
   }
 
@@ -2286,20 +2286,20 @@ struct gemm_call {
                                   C_map_usable);
   }
 
-  void launch_gemm_turns_64x256() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
+  void launch_gemm_turns_160x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 160);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
     const tk::index tiles = m_blocks * n_blocks;
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {160, 64});
     const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {16, 64});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_turns_64x256>(call.walkers(tiles), 384, sizeof(gemm_turns_64x256_shared), A_map, A_map_rows, B_map, C_map,
-                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                   C_map_usable);
+    call.launch<gemm_turns_160x128>(call.walkers(tiles), 384, sizeof(gemm_turns_160x128_shared), A_map, A_map_rows, B_map, C_map,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                    C_map_usable);
   }
 
   void launch_gemm_turns_128x192() {
@@ -2318,20 +2318,20 @@ struct gemm_call {
                                     C_map_usable);
   }
 
-  void launch_gemm_turns_160x128() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 160);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+  void launch_gemm_turns_64x256() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
     const tk::index tiles = m_blocks * n_blocks;
     call.tiles(tiles);
     if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {160, 64});
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {64, 64});
     const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
     const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
     const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_turns_160x128>(call.walkers(tiles), 384, sizeof(gemm_turns_160x128_shared), A_map, A_map_rows, B_map, C_map,
-                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                                    C_map_usable);
+    call.launch<gemm_turns_64x256>(call.walkers(tiles), 384, sizeof(gemm_turns_64x256_shared), A_map, A_map_rows, B_map, C_map,
+                                   tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                   C_map_usable);
   }
 
   // Bytes of workspace: copies of what the copy engine can't read where it lies.
@@ -2364,9 +2364,9 @@ struct gemm_call {
       case 9: launch_gemm_large(); break;
       case 10: launch_gemm_tile_256x128(); break;
       case 11: launch_gemm_pair_224(); break;
-      case 12: launch_gemm_turns_64x256(); break;
+      case 12: launch_gemm_turns_160x128(); break;
       case 13: launch_gemm_turns_128x192(); break;
-      case 14: launch_gemm_turns_160x128(); break;
+      case 14: launch_gemm_turns_64x256(); break;
     }
     return call.status();
   }
