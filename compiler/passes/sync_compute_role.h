@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,15 +25,23 @@ using ir::ValueId;
 struct Release {
   std::string pipe;
   Span span;
+  bool is_previous = false;  // the slot before the one at hand: a loop received it last
+};
+
+/// A loop that has left products in flight, if it ran at all.
+struct LeftBehind {
+  ir::Scalar lo, hi;
+  Span product;  // its last one
 };
 
 /// Matrix products between two commits.
 struct Group {
-  ValueId acc;
-  ValueId left;                   // in registers, or kNone
-  std::set<std::string> buffers;  // staging buffers it reads
-  std::set<std::string> pipes;    // slots it reads
-  std::vector<Release> releases;  // slots that are free when it is done
+  ValueId acc = ir::kNone;
+  ValueId left = ir::kNone;        // in registers, or kNone
+  std::set<std::string> buffers;   // staging buffers it reads
+  std::set<std::string> pipes;     // slots it reads
+  std::vector<Release> releases;   // slots that are free when it is done
+  std::optional<LeftBehind> loop;  // that it is the rest of
 };
 
 /// A received slot until its release.
@@ -65,6 +74,7 @@ class ComputeRoleSync {
   void WaitGroups(size_t left, Span span, Region& out);
   /// Waits for groups whose registers the operation touches.
   void WaitFor(const Op& op, Region& out);
+  void ReleaseSlotsOf(const Group& done, Region& out);
   void ReleaseSlot(const Release& release, Region& out);
 
   ir::Kernel& kernel_;

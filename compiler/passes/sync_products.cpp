@@ -10,7 +10,8 @@ namespace tkc::passes::computing {
 
 void ComputeRoleSync::WaitGroups(size_t left, Span span, Region& out) {
   if (in_flight_.size() <= left) return;
-  Op wait = MakeOp(OpCode::kMmaWait, "", "", static_cast<int64_t>(left), span);
+  const std::optional<LeftBehind>& loop = in_flight_.front().loop;
+  Op wait = MakeOp(OpCode::kMmaWait, "", "", static_cast<int64_t>(left), loop ? loop->product : span);
   // The wait names the accumulators that are complete behind it, so that no read of them moves above it, and left operands that
   // are assigned anew, so that this stays behind it.
   for (size_t i = 0; i + left < in_flight_.size(); ++i) {
@@ -22,7 +23,7 @@ void ComputeRoleSync::WaitGroups(size_t left, Span span, Region& out) {
   }
   out.push_back(std::move(wait));
   while (in_flight_.size() > left) {
-    for (const Release& release : in_flight_.front().releases) ReleaseSlot(release, out);
+    ReleaseSlotsOf(in_flight_.front(), out);
     in_flight_.pop_front();
   }
 }
@@ -36,7 +37,8 @@ void ComputeRoleSync::WaitFor(const Op& op, Region& out) {
 }
 
 void ComputeRoleSync::Product(Op op, Region& out) {
-  Group group{op.operands[0], ir::kNone, {}, {}, {}};
+  Group group;
+  group.acc = op.operands[0];
   const ValueId left = op.operands[1];
   if (kernel_.TypeOf(left).space == ir::Space::kRegister) group.left = left;
   for (size_t i = 1; i <= 2; ++i) {
@@ -106,17 +108,22 @@ void ComputeRoleSync::FlyAround(Op op, const ProductsInFlight& flight, Region& o
   }
   flies_around_ = false;
   held_ = std::move(outer);
-  in_flight_.clear();
-  Op wait = MakeOp(OpCode::kMmaWait, "", "", 0, span);
-  for (const size_t product : products) {
-    const ValueId acc = source[product].operands[0];
-    if (std::find(wait.operands.begin(), wait.operands.end(), acc) == wait.operands.end()) wait.operands.push_back(acc);
-  }
-  Region releases = ReleasePrevious(read_last(products.back()), span);
+  for (Group& group : in_flight_) group.loop = {lo, hi, span};
+  for (const std::string& pipe : read_last(products.back())) in_flight_.back().releases.push_back({pipe, span, /*is_previous=*/true});
   op.regions[0] = std::move(body);
   out.push_back(std::move(op));
-  out.push_back(std::move(wait));
-  if (!releases.empty()) out.push_back(IfAny(lo, hi, std::move(releases), span));
+}
+
+void ComputeRoleSync::ReleaseSlotsOf(const Group& done, Region& out) {
+  std::vector<std::string> previous;
+  for (const Release& release : done.releases) {
+    if (release.is_previous) previous.push_back(release.pipe);
+  }
+  if (!previous.empty())
+    out.push_back(IfAny(done.loop->lo, done.loop->hi, ReleasePrevious(previous, done.loop->product), done.loop->product));
+  for (const Release& release : done.releases) {
+    if (!release.is_previous) ReleaseSlot(release, out);
+  }
 }
 
 Region ComputeRoleSync::ReleasePrevious(const std::vector<std::string>& pipes, Span span) const {

@@ -1715,10 +1715,10 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
           if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
           ab.advance();
         }
-        tk::warpgroup::mma_wait<0>(acc);
-        if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
         // It gives the turn on.
         tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
+        tk::warpgroup::mma_wait<0>(acc);
+        if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
         // C[m, n].rows(w / WN).cols(w % WN) <- acc
         const auto rounded = tk::convert<tk::bf16>(acc);
         TK_UNROLL
@@ -1855,10 +1855,10 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
           if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
           ab.advance();
         }
-        tk::warpgroup::mma_wait<0>(acc);
-        if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
         // It gives the turn on.
         tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
+        tk::warpgroup::mma_wait<0>(acc);
+        if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
         // C[m, n].rows(w / WN).cols(w % WN) <- acc
         const auto rounded = tk::convert<tk::bf16>(acc);
         TK_UNROLL
@@ -1995,10 +1995,10 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
           if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
           ab.advance();
         }
-        tk::warpgroup::mma_wait<0>(acc);
-        if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
         // It gives the turn on.
         tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
+        tk::warpgroup::mma_wait<0>(acc);
+        if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
         // C[m, n].rows(w / WN).cols(w % WN) <- acc
         const auto rounded = tk::convert<tk::bf16>(acc);
         TK_UNROLL
