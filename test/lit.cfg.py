@@ -53,7 +53,9 @@ config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cach
 if os.path.exists(os.path.join(build, "bin", "tkc-sim")):
     config.available_features.add("simulator")
 
-# Tests may demand `simulator`, `nvcc`, `clang`, or `optimized`: no sanitizers, so that what takes long runs once.
+# Tests may demand `simulator`, `nvcc`, `clang`, or `optimized`: no sanitizers, so that what takes long runs once. What says `long`, too,
+# takes several seconds: tools/test runs one in five of these for a change. Tests that are lists of cases take `%draw`, by which they try one
+# in five for a change (`--param draw=SEED`), else all.
 nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 if os.path.exists(nvcc):
     config.available_features.add("nvcc")
@@ -62,3 +64,6 @@ if shutil.which("clang++-22"):
     config.available_features.add("clang")
 if os.path.basename(os.path.normpath(build)) != "debug":
     config.available_features.add("optimized")
+config.available_features.add("long")
+draw = lit_config.params.get("draw")
+config.substitutions.append(("%draw", f"--draw {draw}" if draw else ""))

@@ -109,7 +109,8 @@ void ComputeRoleSync::FlyAround(Op op, const ProductsInFlight& flight, Region& o
   flies_around_ = false;
   held_ = std::move(outer);
   for (Group& group : in_flight_) group.loop = {lo, hi, span};
-  for (const std::string& pipe : read_last(products.back())) in_flight_.back().releases.push_back({pipe, span, /*is_previous=*/true});
+  for (const std::string& pipe : read_last(products.back()))
+    in_flight_.back().releases.push_back({pipe, span, /*is_previous=*/true});
   op.regions[0] = std::move(body);
   out.push_back(std::move(op));
 }

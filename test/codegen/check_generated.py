@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""check_generated.py parse TKC CXX FILE.tk..   what tkc makes of each file parses as C++, without CUDA
-check_generated.py ptxas TKC NVCC FILE.tk..  ptxas keeps its products asynchronous and spills nothing"""
+"""check_generated.py parse TKC CXX [--draw SEED] FILE.tk..   what tkc makes of each file parses as C++, without CUDA
+check_generated.py ptxas TKC NVCC [--draw SEED] FILE.tk..  ptxas keeps its products asynchronous and spills nothing
+
+With a seed: one file in five."""
+import argparse
 import pathlib
 import re
 import subprocess
@@ -8,6 +11,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test"))
+import drawing  # noqa: E402
+
 # What careful projects ask of their own code, and of what is generated among it.
 PARSE = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Wold-style-cast", "-Wundef", "-Werror",
          "-fsyntax-only", "-DTK_SIM", "-x", "c++"]
@@ -29,14 +35,20 @@ def fault_of(mode, tkc, compiler, kernel, folder):
 
 
 def main():
-    mode, tkc, compiler, files = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
-    kernels = [f for f in files if "kernel " in pathlib.Path(f).read_text(encoding="utf-8")]  # not what others import
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mode", choices=("parse", "ptxas"))
+    parser.add_argument("tkc")
+    parser.add_argument("compiler")
+    parser.add_argument("--draw")
+    parser.add_argument("files", nargs="+")
+    options = parser.parse_intermixed_args()
+    kernels = [f for f in options.files if "kernel " in pathlib.Path(f).read_text(encoding="utf-8")]  # not what others import
     failed = 0
-    for kernel in kernels:
+    for kernel in drawing.drawn(kernels, options.draw):
         with tempfile.TemporaryDirectory(prefix="generated.") as folder:
-            fault = fault_of(mode, tkc, compiler, kernel, folder)
+            fault = fault_of(options.mode, options.tkc, options.compiler, kernel, folder)
         if fault:
-            print(f"{kernel}: {compiler}:\n{fault[:4000]}")
+            print(f"{kernel}: {options.compiler}:\n{fault[:4000]}")
             failed += 1
     sys.exit(1 if failed or not kernels else 0)
 

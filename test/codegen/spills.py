@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""spills.py BUILD [--target NAME,..] [FILE.tk ..]: ptxas spills nothing of any schedule set of these files, by default of all examples,
+"""spills.py BUILD [--target NAME,..] [--draw SEED] [FILE.tk ..]: ptxas spills nothing of any schedule set of these files, by default of all examples,
 for any of these targets, by default all of NVIDIA's, but for what is ALLOWED. tools/test --all does it: minutes of nvcc. Needs a CUDA toolkit, and no GPU."""
 import argparse
 import concurrent.futures
@@ -13,6 +13,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test"))
+import drawing  # noqa: E402
+
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 KERNEL = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores", re.S)
 TARGETS = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_120")
@@ -46,6 +49,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build")
     parser.add_argument("--target", default=",".join(TARGETS))
+    parser.add_argument("--draw", help="a seed: one file in five")
     parser.add_argument("sources", nargs="*")
     options = parser.parse_intermixed_args()
     if not os.path.exists(NVCC):
@@ -53,7 +57,7 @@ def main():
         return 0
     tkc = pathlib.Path(options.build).resolve() / "bin" / "tkc"
     sources = options.sources or sorted(f for f in (ROOT / "examples").rglob("*.tk") if "kernel " in f.read_text(encoding="utf-8"))
-    jobs = [(source, target) for target in options.target.split(",") for source in sources]
+    jobs = [(source, target) for target in options.target.split(",") for source in drawing.drawn(sources, options.draw)]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for (source, target), faults in zip(jobs, pool.map(lambda job: spills_of(tkc, *job), jobs)):

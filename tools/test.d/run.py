@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Builds and tests; see tools/test. Every step adds to the counts of passed and failed, or to the list of what was skipped.
 
-The release build and its tests come first; of those that compile kernels for this machine and run them a sample, which the last
-commit's hash draws. The same with sanitizers follows, in a drawn order. No step outlives TKC_TEST_MINUTES (14) from the start of
-tools/test, so that a slow machine says so instead of being cut off: what of the release build does not fit has failed, what of the
-sanitized one is skipped, by name. --all has no such limit, runs all tests and adds the full matrices and what needs a GPU. A table at
-the end says what took how long."""
+The release build and its tests come first; of those that take long a sample, which the last commit's hash draws. The same with
+sanitizers follows, in a drawn order. No step outlives TKC_TEST_MINUTES (14) from the start of tools/test, so that a slow machine says so
+instead of being cut off: what of the release build does not fit has failed, what of the sanitized one is skipped, by name. --all has no
+such limit, runs all tests and adds the full matrices and what needs a GPU. A table at the end says what took how long."""
 import argparse
 import concurrent.futures
 import json
@@ -20,12 +19,15 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test"))
+import drawing  # noqa: E402
+
 LLVM = pathlib.Path("/usr/lib/llvm-22/bin")
 # The compiler's tests that run with sanitizers, too; what runs long or has nothing to do with memory runs once, in release.
 SANITIZED = ("lex", "parse", "sema", "spec", "ir", "passes", "certify", "driver", "interp")
-# Of these one test in five runs for a change: each compiles what tkc generates before the simulator executes it.
+# One in five of what takes long runs for a change, as test/drawing.py draws it: of the tests in these folders, each of which compiles what
+# tkc generates before the simulator executes it, and of those that demand `long`.
 DRAWN = ("run", "sim")
-ONE_IN = 5
 START = float(os.environ.get("TKC_TEST_START", time.time()))
 MINUTES = float(os.environ.get("TKC_TEST_MINUTES", 14))
 SCRIPTS = [[f"tools/{name}"] for name in ("check_includes", "check_format", "check_tidy", "check_runtime", "check_conformance", "check_diagnostics", "check_spec")]
@@ -41,6 +43,7 @@ ON_GPU = (["test/conformance/run.py", "build/conformance", "--prepare", "build/r
           ["tools/gpu-test", "--random", "40"], ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "memcheck"],
           ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "synccheck"], ["tools/bench", "--quick"])
 BATCH = 30  # tests with sanitizers of one call of lit
+MARGIN = 20  # seconds that lit takes to end its tests and to write what it has
 # Leaks are no fault in a program that ends; the fibers of the interpreter confuse nothing else.
 SANITIZER = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
 
@@ -171,7 +174,7 @@ def lit(preset, report, tests, *options):
         report.failed.append(f"tests that are files, {preset}: no lit")
         return []
     command = [program, "--param", f"build=build/{preset}", *options, *tests]
-    result = run([*command, "-q", "-v", f"--max-time={max(int(time_left()) - 10, 1)}", "-o", output], SANITIZER)
+    result = run([*command, "-q", "-v", f"--max-time={max(int(time_left()) - MARGIN, 1)}", "-o", output], SANITIZER)
     text = result.stdout + result.stderr
     print("".join(line for line in text.splitlines(True) if not re.match(r"-- Testing|$|Total Discovered", line))[-20000:], end="", flush=True)
     if not output.exists():
@@ -193,21 +196,26 @@ def found(command):
     return re.findall(r"^  (tkc :: .*)$", run([*command, "--show-tests"]).stdout, re.M)
 
 
-def drawing():
-    """Draws the same for the same commit."""
+def seed():
+    """The last commit's hash, which draws the same again for the same commit."""
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True) if shutil.which("git") else None
-    return random.Random(commit.stdout if commit else "")
+    return commit.stdout.strip() if commit and commit.returncode == 0 else "no commit"
+
+
+def takes_long(test):
+    return test.startswith(tuple(f"{folder}/" for folder in DRAWN)) or re.search(r"REQUIRES:.*\blong\b", (ROOT / "test" / test).read_text(errors="replace"))
 
 
 def drawn_tests(report):
-    """Paths of all tests that are files but of those that run kernels, and of a sample of these."""
+    """Paths of all tests that are files but of those that take long, and of a sample of these."""
     program = lit_program()
     if not program:
         return ["test"]  # lit() reports it
     tests = sorted(name.removeprefix("tkc :: ") for name in found([program, "--param", "build=build/release", "test"]))
-    running = [test for test in tests if test.startswith(tuple(f"{folder}/" for folder in DRAWN))]
-    left = set(running) - set(drawing().sample(running, -(-len(running) // ONE_IN)))
-    report.skipped.append(f"{len(left)} of {len(running)} tests that run kernels, as the last commit's hash draws them: tools/test --all runs all")
+    long = [test for test in tests if takes_long(test)]
+    left = set(long) - set(drawing.drawn(long, seed()))
+    report.skipped.append(f"{len(left)} of {len(long)} tests that take long, and as many mutants and compiles of what is generated, as the last "
+                          "commit's hash draws them: tools/test --all runs all")
     return [f"test/{test}" for test in tests if test not in left]
 
 
@@ -216,11 +224,14 @@ def file_tests(preset, report, only=None, is_all=False):
     step(f"tests that are files, {preset}")
     before = report.passed, len(report.failed)
     if preset == "release":
-        left = lit(preset, report, ["test"] if only or is_all else drawn_tests(report), *(["--filter", only] if only else []))
+        if only or is_all:
+            left = lit(preset, report, ["test"], *(["--filter", only] if only else []))
+        else:
+            left = lit(preset, report, drawn_tests(report), "--param", f"draw={seed()}")
     else:
         tests = sorted(str(path.relative_to(ROOT)) for folder in SANITIZED for path in (ROOT / "test" / folder).rglob("*")
                        if path.suffix in (".tk", ".ir", ".test") and "inputs" not in path.parts)
-        drawing().shuffle(tests)
+        random.Random(seed()).shuffle(tests)
         left = []
         for first in range(0, len(tests), BATCH):
             batch = tests[first:first + BATCH]
