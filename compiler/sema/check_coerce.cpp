@@ -38,6 +38,12 @@ std::string WholeNumber(const typed::Expr& expr) {
   return value == std::floor(value) && std::abs(value) < 1e6 ? fmt::format("{}", static_cast<int64_t>(value)) : "";
 }
 
+void HelpWithQuotient(Span divisor, DiagnosticBuilder& report) {
+  report.Help(
+      "`/` of integers rounds down: convert what divides, `f32(..)`",
+      std::vector<Edit>{{{divisor.file, divisor.begin, divisor.begin}, "f32("}, {{divisor.file, divisor.end, divisor.end}, ")"}});
+}
+
 }  // namespace
 
 /// Where a value that is a name got its shape.
@@ -83,7 +89,7 @@ std::optional<Type> Elaborator::Broadcast(const Value& a, const Value& b, std::s
 }
 
 bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelling, Span span) {
-  const auto is_literal = [](const Value& v) { return !v.expr->type.is_tile && v.expr->level == Level::kConst; };
+  const auto is_literal = [](const Value& v) { return !v.expr->type.is_tile && v.expr->level == Level::kConst && !v.is_rounded; };
   const auto kind_of = [](const Value& v) { return v.expr->type.dtype == DType::kBool ? 0 : IsFloat(v.expr->type.dtype) ? 2 : 1; };
   // An integer literal takes the type of what it meets.
   if (kind_of(a) == 1 && kind_of(b) == 2 && is_literal(a)) a.expr = MakeConvert(std::move(a.expr), DType::kF32);
@@ -110,9 +116,7 @@ bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelli
       const Value& number = kind_of(a) == 1 ? b : a;
       const std::string whole = WholeNumber(*number.expr);
       if (integer.divisor)
-        report.Help("`/` of integers rounds down: convert what divides, `f32(..)`",
-                    std::vector<Edit>{{{integer.divisor->file, integer.divisor->begin, integer.divisor->begin}, "f32("},
-                                      {{integer.divisor->file, integer.divisor->end, integer.divisor->end}, ")"}});
+        HelpWithQuotient(*integer.divisor, report);
       else if (!whole.empty())
         report.Help(fmt::format("as an integer it is `{}`", whole), Edit{number.span, whole});
       else
@@ -167,7 +171,9 @@ ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_vie
                                                   fmt::format("{} is `{}`, the value {}", what, TypeText(type), Describe(value)));
     report.Label(value.span, fmt::format("is {}", Describe(value)));
     if (what_span.file != kNoFile && !(what_span == value.span)) report.Label(what_span, fmt::format("is `{}`", TypeText(type)));
-    if (!help.empty())
+    if (value.divisor && IsFloat(type.dtype))
+      HelpWithQuotient(*value.divisor, report);
+    else if (!help.empty())
       report.Help(std::string(help));
     else
       suggest_blocks(report);
@@ -196,7 +202,8 @@ ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_vie
   const bool literal = !from.is_tile && value.expr->level == Level::kConst;
   const bool both_numbers = from.dtype != DType::kBool && type.dtype != DType::kBool;
   const bool same_class = both_numbers && IsFloat(from.dtype) == IsFloat(type.dtype);
-  const bool widens = literal && both_numbers && !IsFloat(from.dtype);  // an integer literal takes any type
+  const bool widens =
+      literal && both_numbers && !IsFloat(from.dtype) && !(value.is_rounded && IsFloat(type.dtype));  // takes any type
   const bool float_literal = literal && IsFloat(from.dtype) && IsFloat(type.dtype);
   const bool integer_scalar = !from.is_tile && from.dtype == DType::kI64 && both_numbers && !IsFloat(type.dtype);
   if (from.dtype != type.dtype && !(same_class && convert) && !widens && !float_literal && !integer_scalar) {

@@ -133,6 +133,8 @@ Value Elaborator::Arithmetic(Op op, std::string_view spelling, Value a, Value b,
     return only;
   }
   const bool are_integers = *type == Type::Scalar(DType::kI64) && NumberOf(*a.expr) && NumberOf(*b.expr);
+  const bool is_rounded =
+      are_integers && (a.is_rounded || b.is_rounded || (op == Op::kDiv && *NumberOf(*a.expr) % *NumberOf(*b.expr) != 0));
   ExprPtr result = MakeFolded(ExprKind::kBinary, op, *type, Args(std::move(a.expr), std::move(b.expr)), span);
   if (are_integers && !NumberOf(*result)) {
     diagnostics_.Error(DiagnosticKind::kMalformedNumber, span, fmt::format("the result of `{}` does not fit 64 bits", spelling))
@@ -143,6 +145,7 @@ Value Elaborator::Arithmetic(Op op, std::string_view spelling, Value a, Value b,
   Value value = ExprValue(std::move(result), span);
   value.count = parts;
   if (op == Op::kDiv && *type == Type::Scalar(DType::kI64)) value.divisor = b.span;
+  value.is_rounded = is_rounded;
   return value;
 }
 

@@ -100,6 +100,7 @@ Value Elaborator::BindNew(const std::string& name, Value value, Span span) {
   Value bound = ExprValue(std::move(use), span);
   bound.count = value.count;
   bound.divisor = value.divisor;
+  bound.is_rounded = value.is_rounded;
   return bound;
 }
 

@@ -18,6 +18,7 @@ Value Value::Clone() const {
   copy.width = width;
   copy.count = count;
   copy.divisor = divisor;
+  copy.is_rounded = is_rounded;
   copy.span = span;
   return copy;
 }

@@ -32,6 +32,7 @@ struct Value {
   std::shared_ptr<const BlockIndex> block;
   std::optional<DType> width{};   // of a scalar integer by `i32(..)`: the type of a tile that is made of it
   std::optional<Span> divisor{};  // of a scalar quotient of integers
+  bool is_rounded = false;        // made of a quotient of known integers that is none
   int64_t count = 0;              // an index known to lie in 0 .. count: `w of W`, `u in 4`; 0: not known
   Span span;
 
