@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Builds and tests; see tools/test. Every step adds to the counts of passed and failed, or to the list of what was skipped.
 
-The release build and its tests come first; of those that take long a sample, which the last commit's hash draws. The same with
-sanitizers follows, in a drawn order. No step outlives TKC_TEST_MINUTES (14) from the start of tools/test, so that a slow machine says so
-instead of being cut off: what of the release build does not fit has failed, what of the sanitized one is skipped, by name. --all has no
-such limit, runs all tests and adds the full matrices and what needs a GPU. A table at the end says what took how long."""
+The release build and its tests come first, then a sample of those that take long, which the last commit's hash draws, and the same with
+sanitizers, in a drawn order. No step outlives TKC_TEST_MINUTES (14) from the start of tools/test, so that a slow machine says so instead
+of being cut off: what of the release build does not fit has failed; of what takes long and of the sanitized build it is skipped, by name.
+--all has no such limit, runs all tests and adds the full matrices and what needs a GPU. A table at the end says what took how long."""
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -42,8 +44,8 @@ MATRICES = (["test/sim/matrix.py"], ["test/sim/matrix.py", "--target", "sm_80"],
 ON_GPU = (["test/conformance/run.py", "build/conformance", "--prepare", "build/release"],
           ["tools/gpu-test", "--random", "40"], ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "memcheck"],
           ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "synccheck"], ["tools/bench", "--quick"])
-BATCH = 30  # tests with sanitizers of one call of lit
-MARGIN = 20  # seconds that lit takes to end its tests and to write what it has
+BATCH, LONG_BATCH = 30, 6  # tests of one call of lit, where time may end: with sanitizers, and of those that take long
+ENOUGH = 40  # seconds in which such a call is worth to begin
 # Leaks are no fault in a program that ends; the fibers of the interpreter confuse nothing else.
 SANITIZER = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
 
@@ -56,9 +58,9 @@ class Report:
         self.passed += passed
         self.failed += failed
 
-    def no_time(self, what, preset="release"):
-        """What a release build must show is not left out: that fails. With sanitizers, the time allows what it allows."""
-        (self.failed if preset == "release" else self.skipped).append(f"{what}: no time")
+    def no_time(self, what, may_be_left=False):
+        """What a release build must show is not left out: that fails. Of the rest the time allows what it allows."""
+        (self.skipped if may_be_left else self.failed).append(f"{what}: no time")
 
     def timed(self, title, function, *arguments, seconds=None, **named):
         """One line of the table: what this step added to the counts, and its seconds, or those that it took before."""
@@ -86,18 +88,22 @@ def time_left():
 def run(command, env=None, timeout=7200):
     """Runs the command; one that does not end in time, its own or what is left, is ended with all that it has started: status 124."""
     timeout = min(timeout, time_left())
+    said = [tempfile.TemporaryFile("w+", errors="replace") for _ in range(2)]  # pipes would wait for what the command leaves running
     process = subprocess.Popen([str(part) for part in command], cwd=ROOT, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+                               stdout=said[0], stderr=said[1], start_new_session=True)
+    status, why = 124, f"no end after {timeout:.0f} s"
     try:
-        output, errors = process.communicate(timeout=timeout)
-        return subprocess.CompletedProcess(command, process.returncode, output, errors)
+        status, why = process.wait(timeout), ""
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        output, errors = process.communicate()
-        return subprocess.CompletedProcess(command, 124, output, f"{errors}no end after {timeout:.0f} s")
-    except KeyboardInterrupt:
-        os.killpg(process.pid, signal.SIGKILL)
-        raise
+        pass
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    for file in said:
+        file.seek(0)
+    output, errors = (file.read() for file in said)
+    return subprocess.CompletedProcess(command, status, output, errors + why)
 
 
 def sanitizing_compiler():
@@ -152,7 +158,7 @@ def gtest(binary, preset, report):
     passed = sum(int(n) for n in re.findall(r"\[  PASSED  \] (\d+) test", text))
     failed = sorted(set(re.findall(r"\[  FAILED  \] ([\w/]+\.[\w/]+)", text)))
     if any(result.returncode == 124 for result in results):
-        report.no_time(f"{title}, some", preset)
+        report.no_time(f"{title}, some", may_be_left=preset == "debug")
     elif any(result.returncode for result in results) and not failed:
         failed = [f"{title}: ended with status {[result.returncode for result in results]}"]
     if failed:
@@ -166,7 +172,7 @@ def lit_program():
 
 
 def lit(preset, report, tests, *options):
-    """Runs these tests and adds them to the report, all but those which there was no time for: their names."""
+    """Runs these tests and adds them to the report, or returns their paths if there was no time for all of them."""
     program = lit_program()
     output = ROOT / "build" / preset / "lit.json"
     output.unlink(missing_ok=True)
@@ -174,9 +180,11 @@ def lit(preset, report, tests, *options):
         report.failed.append(f"tests that are files, {preset}: no lit")
         return []
     command = [program, "--param", f"build=build/{preset}", *options, *tests]
-    result = run([*command, "-q", "-v", f"--max-time={max(int(time_left()) - MARGIN, 1)}", "-o", output], SANITIZER)
+    result = run([*command, "-q", "-v", "-o", output], SANITIZER)
     text = result.stdout + result.stderr
     print("".join(line for line in text.splitlines(True) if not re.match(r"-- Testing|$|Total Discovered", line))[-20000:], end="", flush=True)
+    if result.returncode == 124:
+        return tests
     if not output.exists():
         report.failed.append(f"lit, {preset}: ended with status {result.returncode}")
         return []
@@ -185,15 +193,7 @@ def lit(preset, report, tests, *options):
                [f"{t['name']} ({preset})" for t in results if t["code"] in ("FAIL", "XPASS", "UNRESOLVED", "TIMEOUT")])
     if preset == "release":
         report.skipped += [t["name"] for t in results if t["code"] == "UNSUPPORTED"]
-    if "reached timeout" not in text:
-        return []
-    done = {t["name"] for t in results}
-    return [name for name in found(command) if name not in done]
-
-
-def found(command):
-    """The names of the tests that this call of lit would run."""
-    return re.findall(r"^  (tkc :: .*)$", run([*command, "--show-tests"]).stdout, re.M)
+    return []
 
 
 def seed():
@@ -206,40 +206,52 @@ def takes_long(test):
     return test.startswith(tuple(f"{folder}/" for folder in DRAWN)) or re.search(r"REQUIRES:.*\blong\b", (ROOT / "test" / test).read_text(errors="replace"))
 
 
-def drawn_tests(report):
-    """Paths of all tests that are files but of those that take long, and of a sample of these."""
+def all_tests():
+    """Paths of the tests that are files: those that every change runs, and those that take long."""
     program = lit_program()
     if not program:
-        return ["test"]  # lit() reports it
-    tests = sorted(name.removeprefix("tkc :: ") for name in found([program, "--param", "build=build/release", "test"]))
-    long = [test for test in tests if takes_long(test)]
-    left = set(long) - set(drawing.drawn(long, seed()))
-    report.skipped.append(f"{len(left)} of {len(long)} tests that take long, and as many mutants and compiles of what is generated, as the last "
-                          "commit's hash draws them: tools/test --all runs all")
-    return [f"test/{test}" for test in tests if test not in left]
+        return ["test"], []  # lit() reports it
+    shown = run([program, "--param", "build=build/release", "--show-tests", "test"]).stdout
+    tests = sorted(re.findall(r"^  tkc :: (.*)$", shown, re.M))
+    long = {test for test in tests if takes_long(test)}
+    return [f"test/{test}" for test in tests if test not in long], [f"test/{test}" for test in tests if test in long]
 
 
-def file_tests(preset, report, only=None, is_all=False):
-    """With sanitizers batch by batch in a drawn order, so that what the time allows is a sample of all."""
-    step(f"tests that are files, {preset}")
+def in_batches(preset, report, tests, size, *options):
+    """As many of the tests as the time allows; the paths of the others."""
+    left = []
+    for first in range(0, len(tests), size):
+        batch = tests[first:first + size]
+        left += lit(preset, report, batch, *options) if time_left() > ENOUGH else batch
+    return left
+
+
+def file_tests(title, report, tests):
+    """`tests` runs them and says which it had no time for."""
+    step(f"tests that are files, {title}")
     before = report.passed, len(report.failed)
-    if preset == "release":
-        if only or is_all:
-            left = lit(preset, report, ["test"], *(["--filter", only] if only else []))
-        else:
-            left = lit(preset, report, drawn_tests(report), "--param", f"draw={seed()}")
-    else:
-        tests = sorted(str(path.relative_to(ROOT)) for folder in SANITIZED for path in (ROOT / "test" / folder).rglob("*")
-                       if path.suffix in (".tk", ".ir", ".test") and "inputs" not in path.parts)
-        random.Random(seed()).shuffle(tests)
-        left = []
-        for first in range(0, len(tests), BATCH):
-            batch = tests[first:first + BATCH]
-            left += lit(preset, report, batch) if time_left() > 20 else batch
+    left = tests()
     if left:
-        names = " ".join(name.removeprefix("tkc :: ") for name in left)
-        report.no_time(f"{len(left)} tests that are files, {preset} ({names})", preset)
+        report.no_time(f"{len(left)} tests that are files, {title} ({' '.join(left)})", may_be_left=title != "release")
     print(f"{report.passed - before[0]} passed, {len(report.failed) - before[1]} failed")
+
+
+def draw():
+    return ["--param", f"draw={seed()}"]
+
+
+def long_tests(report, long):
+    chosen = drawing.drawn(long, seed())
+    report.skipped.append(f"{len(long) - len(chosen)} of {len(long)} tests that take long, and as many mutants and compiles of what is generated, "
+                          "as the last commit's hash draws them: tools/test --all runs all")
+    return in_batches("release", report, chosen, LONG_BATCH, *draw())
+
+
+def sanitized_tests(report):
+    tests = sorted(str(path.relative_to(ROOT)) for folder in SANITIZED for path in (ROOT / "test" / folder).rglob("*")
+                   if path.suffix in (".tk", ".ir", ".test") and "inputs" not in path.parts)
+    random.Random(seed()).shuffle(tests)
+    return in_batches("debug", report, tests, BATCH)
 
 
 def scripts(commands, report, at_once=1):
@@ -285,7 +297,7 @@ def sanitized(report):
         report.failed.append("build debug")
     else:
         unit_tests("debug", report)
-        file_tests("debug", report)
+        file_tests("with sanitizers", report, lambda: sanitized_tests(report))
 
 
 def main():
@@ -301,11 +313,14 @@ def main():
     if build("release") != 0:
         report.failed.append("build release")
     elif args.only:
-        file_tests("release", report, args.only)
+        file_tests("release", report, lambda: lit("release", report, ["test"], "--filter", args.only))
     else:
+        short, long = (["test"], []) if args.all else all_tests()
         report.timed("unit tests", unit_tests, "release", report)
-        report.timed("tests that are files", file_tests, "release", report, is_all=args.all)
+        report.timed("tests that are files", file_tests, "release", report, lambda: lit("release", report, short, *(draw() if long else [])))
         scripts(SCRIPTS, report, at_once=os.cpu_count())  # most of them use one core
+        if long:
+            report.timed("of those that take long", file_tests, "those that take long", report, lambda: long_tests(report, long))
         if args.all:
             scripts(MATRICES, report)
     if not args.quick and not args.only:
