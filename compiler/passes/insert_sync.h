@@ -14,9 +14,9 @@
 //       sum += x @ u                                     sum += x @ u;  commit;  advance p
 //                                                      wait for all;  if lo < hi: release p's previous slot
 //
-// The last line comes when something touches a sum, or the pipe's next slot; an instance that takes turns gives its turn on before
-// it. An instance that waits at the end of each iteration leaves the unit idle until its next slots are there and products under
-// way.
+// The last line comes when something touches a sum, or before another slot is received; an instance that takes turns gives its turn
+// on before it. An instance that waits at the end of each iteration leaves the unit idle until its next slots are there and
+// products under way.
 #pragma once
 
 #include "compiler/ir/ir.h"
