@@ -91,7 +91,7 @@ std::optional<Type> Elaborator::Broadcast(const Value& a, const Value& b, std::s
 bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelling, Span span) {
   const auto is_literal = [](const Value& v) { return !v.expr->type.is_tile && v.expr->level == Level::kConst && !v.is_rounded; };
   const auto kind_of = [](const Value& v) { return v.expr->type.dtype == DType::kBool ? 0 : IsFloat(v.expr->type.dtype) ? 2 : 1; };
-  // An integer literal takes the type of what it meets.
+  // An integer literal takes the type of what it meets, but for a quotient that has lost its fraction.
   if (kind_of(a) == 1 && kind_of(b) == 2 && is_literal(a)) a.expr = MakeConvert(std::move(a.expr), DType::kF32);
   if (kind_of(b) == 1 && kind_of(a) == 2 && is_literal(b)) b.expr = MakeConvert(std::move(b.expr), DType::kF32);
   const DType x = a.expr->type.dtype;
@@ -202,8 +202,8 @@ ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_vie
   const bool literal = !from.is_tile && value.expr->level == Level::kConst;
   const bool both_numbers = from.dtype != DType::kBool && type.dtype != DType::kBool;
   const bool same_class = both_numbers && IsFloat(from.dtype) == IsFloat(type.dtype);
-  const bool widens =
-      literal && both_numbers && !IsFloat(from.dtype) && !(value.is_rounded && IsFloat(type.dtype));  // takes any type
+  // An integer literal takes any type, but for a quotient that has lost its fraction.
+  const bool widens = literal && both_numbers && !IsFloat(from.dtype) && !(value.is_rounded && IsFloat(type.dtype));
   const bool float_literal = literal && IsFloat(from.dtype) && IsFloat(type.dtype);
   const bool integer_scalar = !from.is_tile && from.dtype == DType::kI64 && both_numbers && !IsFloat(type.dtype);
   if (from.dtype != type.dtype && !(same_class && convert) && !widens && !float_literal && !integer_scalar) {

@@ -88,22 +88,26 @@ def time_left():
 def run(command, env=None, timeout=7200):
     """Runs the command; one that does not end in time, its own or what is left, is ended with all that it has started: status 124."""
     timeout = min(timeout, time_left())
-    said = [tempfile.TemporaryFile("w+", errors="replace") for _ in range(2)]  # pipes would wait for what the command leaves running
+    # Files: pipes would wait for what the command leaves running.
+    with tempfile.TemporaryFile("w+", errors="replace") as said, tempfile.TemporaryFile("w+", errors="replace") as complained:
+        status, why = ended(command, env, timeout, said, complained)
+        said.seek(0)
+        complained.seek(0)
+        return subprocess.CompletedProcess(command, status, said.read(), complained.read() + why)
+
+
+def ended(command, env, timeout, said, complained):
+    """(status, why it is 124); what the command has started and left running has ended, too."""
     process = subprocess.Popen([str(part) for part in command], cwd=ROOT, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
-                               stdout=said[0], stderr=said[1], start_new_session=True)
-    status, why = 124, f"no end after {timeout:.0f} s"
+                               stdout=said, stderr=complained, start_new_session=True)
     try:
-        status, why = process.wait(timeout), ""
+        return process.wait(timeout), ""
     except subprocess.TimeoutExpired:
-        pass
+        return 124, f"no end after {timeout:.0f} s"
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    for file in said:
-        file.seek(0)
-    output, errors = (file.read() for file in said)
-    return subprocess.CompletedProcess(command, status, output, errors + why)
 
 
 def sanitizing_compiler():
@@ -226,13 +230,13 @@ def in_batches(preset, report, tests, size, *options):
     return left
 
 
-def file_tests(title, report, tests):
+def file_tests(title, report, tests, may_be_left=False):
     """`tests` runs them and says which it had no time for."""
     step(f"tests that are files, {title}")
     before = report.passed, len(report.failed)
     left = tests()
     if left:
-        report.no_time(f"{len(left)} tests that are files, {title} ({' '.join(left)})", may_be_left=title != "release")
+        report.no_time(f"{len(left)} tests that are files, {title} ({' '.join(left)})", may_be_left)
     print(f"{report.passed - before[0]} passed, {len(report.failed) - before[1]} failed")
 
 
@@ -297,7 +301,7 @@ def sanitized(report):
         report.failed.append("build debug")
     else:
         unit_tests("debug", report)
-        file_tests("with sanitizers", report, lambda: sanitized_tests(report))
+        file_tests("with sanitizers", report, lambda: sanitized_tests(report), may_be_left=True)
 
 
 def main():
@@ -320,7 +324,7 @@ def main():
         report.timed("tests that are files", file_tests, "release", report, lambda: lit("release", report, short, *(draw() if long else [])))
         scripts(SCRIPTS, report, at_once=os.cpu_count())  # most of them use one core
         if long:
-            report.timed("of those that take long", file_tests, "those that take long", report, lambda: long_tests(report, long))
+            report.timed("of those that take long", file_tests, "those that take long", report, lambda: long_tests(report, long), may_be_left=True)
         if args.all:
             scripts(MATRICES, report)
     if not args.quick and not args.only:
