@@ -75,7 +75,7 @@ void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
 void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region& out) {
   const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
   // A slot that only waits for a product to finish is released first: the ring stands at the oldest slot held. So is a loop's last
-  // one, which who fills the pipe may need before he comes to this one.
+  // slot: the sender may need it before it sends what is received here.
   for (const Group& group : in_flight_) {
     const auto holds = [&](const Release& release) { return release.is_previous || release.pipe == pipe.name; };
     if (!std::any_of(group.releases.begin(), group.releases.end(), holds)) continue;

@@ -25,7 +25,7 @@ using ir::ValueId;
 struct Release {
   std::string pipe;
   Span span;
-  bool is_previous = false;  // the slot before the one at hand: a loop received it last
+  bool is_previous = false;  // the slot before the one at hand: a loop's last, from which it has gone on
 };
 
 /// A loop that has left products in flight, if it ran at all.
