@@ -230,9 +230,12 @@ std::string Advice(const SharedAccess& access, const ir::Buffer& buffer) {
         "threads of this worker hold {} neighbours, {} bytes of its narrowest tensor: give it `{}` tensors only, or "
         "convert this tile before it moves",
         access.held, kWidest, tkc::Name(access.dtype));
-  constexpr int64_t kNarrowestSwizzle = 32;
-  if (buffer.rows > 1 && buffer.cols * Bytes(buffer.dtype) % kNarrowestSwizzle == 0)
+  constexpr int64_t kNarrowestSwizzle = 32, kWidestSwizzle = 128;  // bytes of a row
+  const int64_t row_bytes = buffer.cols * Bytes(buffer.dtype);
+  if (buffer.rows > 1 && row_bytes % kWidestSwizzle == 0)
     return "no swizzle serves this access beside the others of the tile: read it in one way only, or have it sent twice";
+  if (buffer.rows > 1 && row_bytes % kNarrowestSwizzle == 0)
+    return "make the rows of the tile a multiple of 128 bytes, so that the widest swizzle spreads them over the banks";
   return "make the rows of the tile a multiple of 32 bytes, so that a swizzle spreads them over the banks";
 }
 
