@@ -86,7 +86,7 @@ void FoldedSync::Refuse(Span span) {
                fmt::format("for `{}`, a slot or buffer of the whole block used by some instances only is specified, not yet "
                            "implemented",
                            target_.name))
-        .Help("let all instances take part, outside conditions on the instance");
+        .Help("let all instances take part, outside conditions on the instance, or write a worker for each branch");
   }
   has_failed_ = true;
 }
