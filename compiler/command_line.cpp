@@ -124,24 +124,23 @@ CLI::Option* AddFile(CLI::App& app, const char* option, std::string& value, cons
   return app.add_option_function<std::string>(option, choose, help)->type_name("FILE");
 }
 
-/// `M=64,K=32` or several options: pairs of name and value; false when a part has no `=`.
-bool Pairs(const std::vector<std::string>& texts, bool commas, const char* option, const char* form, const char* example,
-           std::vector<std::pair<std::string, std::string>>& out) {
+/// `M=64,K=32` or several options: pairs of name and value; a fault when a part has no `=`.
+std::optional<CommandLineFault> Pairs(const std::vector<std::string>& texts, bool commas, const char* option, const char* form,
+                                      const char* example, std::vector<std::pair<std::string, std::string>>& out) {
   for (const std::string& text : texts) {
     for (size_t begin = 0; begin <= text.size();) {
       const size_t end = commas ? std::min(text.find(',', begin), text.size()) : text.size();
       const std::string part = text.substr(begin, end - begin);
       const size_t equal = part.find('=');
       if (equal == std::string::npos || equal == 0 || equal + 1 == part.size()) {
-        fmt::print(stderr, "error: {} takes {}, found `{}`\nhelp: write for example `{} {}`\n", option, form, part, option,
-                   example);
-        return false;
+        return CommandLineFault{fmt::format("{} takes {}, found `{}`", option, form, part),
+                                fmt::format("write for example `{} {}`", option, example)};
       }
       out.emplace_back(part.substr(0, equal), part.substr(equal + 1));
       begin = end + 1;
     }
   }
-  return true;
+  return std::nullopt;
 }
 
 /// What every command takes. `targets` is its help for --target.
@@ -198,12 +197,13 @@ void AddMainOptions(CLI::App& app, Options& options, MainFlags& flags) {
 struct RunTexts {
   std::vector<std::string> dims, inputs, outputs, scalars, place;
 
-  bool TakeApart(RunCommand& run) const {
-    return Pairs(dims, true, "--dims", "NAME=n,..", "M=64,N=128", run.arguments.dims) &&
-           Pairs(inputs, false, "--in", "NAME=FILE", "A=a.npy", run.arguments.inputs) &&
-           Pairs(outputs, false, "--out", "NAME=FILE", "C=c.npy", run.arguments.outputs) &&
-           Pairs(scalars, true, "--scalar", "NAME=value", "x=1.0", run.arguments.scalars) &&
-           Pairs(place, true, "--place", "NAME=n,..", "pad=8,offset=1", run.place);
+  std::optional<CommandLineFault> TakeApart(RunCommand& run) const {
+    std::optional<CommandLineFault> fault = Pairs(dims, true, "--dims", "NAME=n,..", "M=64,N=128", run.arguments.dims);
+    if (!fault) fault = Pairs(inputs, false, "--in", "NAME=FILE", "A=a.npy", run.arguments.inputs);
+    if (!fault) fault = Pairs(outputs, false, "--out", "NAME=FILE", "C=c.npy", run.arguments.outputs);
+    if (!fault) fault = Pairs(scalars, true, "--scalar", "NAME=value", "x=1.0", run.arguments.scalars);
+    if (!fault) fault = Pairs(place, true, "--place", "NAME=n,..", "pad=8,offset=1", run.place);
+    return fault;
   }
 };
 
@@ -274,7 +274,7 @@ std::string CommandName(const CLI::App& app) {
 }
 
 /// What stands too much on the command line.
-int ReportExtras(const CLI::App& app) {
+CommandLineFault ExtrasOf(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   Extras extras{CommandName(app), app.remaining(true), {}, {}, {}};
   for (const CLI::Option* each : (parsed.empty() ? app : *parsed.front()).get_options()) extras.options.push_back(each->get_name());
@@ -284,7 +284,17 @@ int ReportExtras(const CLI::App& app) {
       extras.elsewhere.emplace_back(each->get_name(), "tkc " + command->get_name());
   }
   for (const CLI::Option* each : app.get_options()) extras.elsewhere.emplace_back(each->get_name(), "tkc");
-  return Report(extras);
+  return ExtrasFault(extras);
+}
+
+/// Read before all else, as what stands in front of it may be at fault.
+bool AsksForJson(int argc, char** argv) {
+  const std::string option = kDiagnostics.option;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == option + "=json" || (word == option && i + 1 < argc && std::string_view(argv[i + 1]) == "json")) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -305,6 +315,7 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
   bool no_gpu = false;
   AddCheckOptions(*check_app, check_line, no_gpu);
 
+  const auto report = [&](const CommandLineFault& fault) { return Report(fault, AsksForJson(argc, argv)); };
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -312,15 +323,15 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
     fmt::print("{}", parsed.empty() ? app.help() : parsed.front()->help("tkc"));
     return kExitOk;
   } catch (const CLI::ExtrasError&) {
-    return ReportExtras(app);
+    return report(ExtrasOf(app));
   } catch (const CLI::ConversionError& error) {
-    return ReportNumber(CommandName(app), error.what());
+    return report(NumberFault(CommandName(app), error.what()));
   } catch (const CLI::ArgumentMismatch& error) {
-    return ReportCount(CommandName(app), error.what());
+    return report(CountFault(CommandName(app), error.what()));
   } catch (const CLI::RequiredError& error) {
-    return ReportMissing(CommandName(app), error.what());
+    return report(MissingFault(CommandName(app), error.what()));
   } catch (const CLI::ParseError& error) {
-    return ReportOption(CommandName(app), error.what());
+    return report(OptionFault(CommandName(app), error.what()));
   }
   if (flags.version) {
     fmt::print("tkc {}\n", TKC_VERSION);
@@ -330,11 +341,11 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
   if (!flags.code.empty()) return Explain(flags.code);
 
   if (run_app->parsed()) {
-    if (!run_texts.TakeApart(run_line.run)) return kExitUser;
+    if (const auto fault = run_texts.TakeApart(run_line.run)) return report(*fault);
     line = std::move(run_line);
     line.command = Command::kRun;
   } else if (trace_app->parsed()) {
-    if (!trace_texts.TakeApart(trace_line.run)) return kExitUser;
+    if (const auto fault = trace_texts.TakeApart(trace_line.run)) return report(*fault);
     line = std::move(trace_line);
     line.command = Command::kTrace;
   } else if (check_app->parsed()) {
@@ -344,14 +355,9 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
   } else {
     line = std::move(main_line);
     line.options.target_given = app.count("--target") > 0;
-    if (line.options.input.empty()) {
-      fmt::print(stderr, "error: no file to compile\nhelp: `tkc kernel.tk -o kernel.cu`; `tkc --help` shows more\n");
-      return kExitUser;
-    }
-    if (!line.options.depfile.empty() && (line.options.output.empty() || line.options.output == "-")) {
-      fmt::print(stderr, "error: --depfile says what a file is made of, and none is written\nhelp: add `-o FILE`\n");
-      return kExitUser;
-    }
+    if (line.options.input.empty()) return report({"no file to compile", "`tkc kernel.tk -o kernel.cu`; `tkc --help` shows more"});
+    if (!line.options.depfile.empty() && (line.options.output.empty() || line.options.output == "-"))
+      return report({"--depfile says what a file is made of, and none is written", "add `-o FILE`"});
   }
   line.options.command = "tkc";
   for (int i = 1; i < argc; ++i) line.options.command += fmt::format(" {}", argv[i]);

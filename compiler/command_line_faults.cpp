@@ -8,12 +8,13 @@
 
 #include "compiler/driver/options.h"
 #include "compiler/support/nearest_name.h"
+#include "compiler/support/render.h"
 #include "compiler/target/target.h"
 
 namespace tkc {
 namespace {
 
-constexpr const char* kSeveralTargets = "help: several targets stand behind each other with commas: `--target sm_80,sm_90a`\n";
+constexpr const char* kSeveralTargets = "several targets stand behind each other with commas: `--target sm_80,sm_90a`";
 
 /// An option of nvcc, hipcc or others, by its name here; empty for those that have none.
 std::string OptionInOtherCompilers(std::string_view word) {
@@ -35,76 +36,79 @@ std::string CommandsWith(const std::vector<std::pair<std::string, std::string>>&
 
 }  // namespace
 
-int ReportOption(const std::string& command, std::string_view what) {
-  fmt::print(stderr, "error: {}\nhelp: `{} --help` shows the options with examples\n", what, command);
+int Report(const CommandLineFault& fault, bool as_json) {
+  const auto& [error, help, code] = fault;
+  if (as_json) {
+    fmt::print(stderr,
+               "{{\"file\":null,\"severity\":1,\"code\":{},\"source\":\"tkc\",\"message\":{},\"relatedInformation\":[],"
+               "\"help\":[{{\"message\":{},\"edits\":[]}}]}}\n",
+               code.empty() ? "null" : JsonString(code), JsonString(error), JsonString(help));
+  } else {
+    fmt::print(stderr, "error: {}{}\nhelp: {}\n", error, code.empty() ? "" : fmt::format(" [{}]", code), help);
+  }
   return kExitUser;
 }
 
-int ReportNumber(const std::string& command, std::string_view text) {
-  // "Could not convert: --seed = x"
-  const size_t option = text.find("--"), equals = text.find(" = ");
-  if (option == std::string_view::npos || equals == std::string_view::npos || equals < option) return ReportOption(command, text);
-  return ReportOption(command,
-                      fmt::format("{} takes a number, found `{}`", text.substr(option, equals - option), text.substr(equals + 3)));
+CommandLineFault OptionFault(const std::string& command, std::string_view what) {
+  return {std::string(what), fmt::format("`{} --help` shows the options with examples", command)};
 }
 
-int ReportCount(const std::string& command, std::string_view text) {
+CommandLineFault NumberFault(const std::string& command, std::string_view text) {
+  // "Could not convert: --seed = x"
+  const size_t option = text.find("--"), equals = text.find(" = ");
+  if (option == std::string_view::npos || equals == std::string_view::npos || equals < option) return OptionFault(command, text);
+  return OptionFault(command,
+                     fmt::format("{} takes a number, found `{}`", text.substr(option, equals - option), text.substr(equals + 3)));
+}
+
+CommandLineFault CountFault(const std::string& command, std::string_view text) {
   // "-o: At Most 1 required but received 2", "--emit: 1 required WHAT missing"
   constexpr std::string_view kMissing = " missing";
   const size_t end = text.find(':');
-  if (end == std::string_view::npos) return ReportOption(command, text);
+  if (end == std::string_view::npos) return OptionFault(command, text);
   const std::string_view option = text.substr(0, end);
   if (text.ends_with(kMissing)) {
     text.remove_suffix(kMissing.size());
-    return ReportOption(command, fmt::format("nothing stands behind `{}`: it takes {}", option, text.substr(text.rfind(' ') + 1)));
+    return OptionFault(command, fmt::format("nothing stands behind `{}`: it takes {}", option, text.substr(text.rfind(' ') + 1)));
   }
-  if (option != "--target") return ReportOption(command, fmt::format("`{}` is given twice", option));
-  fmt::print(stderr, "error: `--target` is given twice\n{}", kSeveralTargets);
-  return kExitUser;
+  if (option != "--target") return OptionFault(command, fmt::format("`{}` is given twice", option));
+  return {"`--target` is given twice", kSeveralTargets};
 }
 
-int ReportMissing(const std::string& command, std::string_view text) {
-  if (!text.starts_with("kernel.tk")) return ReportOption(command, fmt::format("`{}` needs `-o FILE`", command));
-  fmt::print(stderr, "error: no file to {}\nhelp: `{} kernel.tk`; `{} --help` shows more\n", command.substr(command.rfind(' ') + 1),
-             command, command);
-  return kExitUser;
+CommandLineFault MissingFault(const std::string& command, std::string_view text) {
+  if (!text.starts_with("kernel.tk")) return OptionFault(command, fmt::format("`{}` needs `-o FILE`", command));
+  return {fmt::format("no file to {}", command.substr(command.rfind(' ') + 1)),
+          fmt::format("`{} kernel.tk`; `{} --help` shows more", command, command)};
 }
 
-int Report(const Extras& extras) {
+CommandLineFault ExtrasFault(const Extras& extras) {
   const auto& [command, words, options, elsewhere, file] = extras;
   const auto option = std::find_if(words.begin(), words.end(), [](const std::string& text) { return text.starts_with('-'); });
   if (option != words.end()) {
     const std::string word = option->substr(0, option->find('='));
     const std::string theirs = OptionInOtherCompilers(word), meant = theirs.empty() ? NearestName(word, options) : theirs;
-    fmt::print(stderr, "error: `{}` has no option `{}`\n", command, word);
-    if (word == "-o" && command == "tkc run")
-      fmt::print(stderr, "help: write `--out NAME=FILE` for each tensor that is wanted\n");
-    else if (const std::string others = CommandsWith(elsewhere, word); !others.empty())
-      fmt::print(stderr, "help: {} {} it\n", others, others.find(',') == std::string::npos ? "has" : "have");
-    else if (!meant.empty())
-      fmt::print(stderr, "help: write `{}`\n", meant);
-    else
-      fmt::print(stderr, "help: `{} --help` shows those it has\n", command);
-    return kExitUser;
+    const std::string others = CommandsWith(elsewhere, word);
+    const auto fault = [&](std::string help) {
+      return CommandLineFault{fmt::format("`{}` has no option `{}`", command, word), std::move(help)};
+    };
+    if (word == "-o" && command == "tkc run") return fault("write `--out NAME=FILE` for each tensor that is wanted");
+    if (!others.empty()) return fault(fmt::format("{} {} it", others, others.find(',') == std::string::npos ? "has" : "have"));
+    if (!meant.empty()) return fault(fmt::format("write `{}`", meant));
+    return fault(fmt::format("`{} --help` shows those it has", command));
   }
   const std::string word = words.empty() ? "" : words.back();
   const std::string meant = NearestName(file, {"run", "check", "trace", "explain", "compile", "build"});
-  fmt::print(stderr, "error: `{}` is one argument too many\n", word);
-  if (meant == "explain")
-    fmt::print(stderr, "help: write `tkc --explain {}`\n", word);
-  else if (meant == "compile" || meant == "build")
-    fmt::print(stderr, "help: to compile takes no word: `tkc {} -o FILE`\n", word);
-  else if (!meant.empty())
-    fmt::print(stderr, "help: write `tkc {}`\n", meant);
-  else if (FindTarget(word))
-    fmt::print(stderr, kSeveralTargets);
-  else if (std::find(words.begin(), words.end(), "=") != words.end())
-    fmt::print(stderr, "help: a name and its value stand together: `-D BM=64`\n");
-  else if (word.find('=') != std::string::npos)
-    fmt::print(stderr, "help: several values of an option stand behind each other with commas: `--dims M=64,N=128`\n");
-  else
-    fmt::print(stderr, "help: `{}` takes one file; `{} --help` shows the options with examples\n", command, command);
-  return kExitUser;
+  const auto fault = [&](std::string help) {
+    return CommandLineFault{fmt::format("`{}` is one argument too many", word), std::move(help)};
+  };
+  if (meant == "explain") return fault(fmt::format("write `tkc --explain {}`", word));
+  if (meant == "compile" || meant == "build") return fault(fmt::format("to compile takes no word: `tkc {} -o FILE`", word));
+  if (!meant.empty()) return fault(fmt::format("write `tkc {}`", meant));
+  if (FindTarget(word)) return fault(kSeveralTargets);
+  if (std::find(words.begin(), words.end(), "=") != words.end()) return fault("a name and its value stand together: `-D BM=64`");
+  if (word.find('=') != std::string::npos)
+    return fault("several values of an option stand behind each other with commas: `--dims M=64,N=128`");
+  return fault(fmt::format("`{}` takes one file; `{} --help` shows the options with examples", command, command));
 }
 
 }  // namespace tkc

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is wrong with a command line, and the way out, on standard error. Each gives the exit status. `command` is `tkc` or `tkc
-// run`, `text` what CLI11 says.
+// What is wrong with a command line, and the way out. `command` is `tkc` or `tkc run`, `text` what CLI11 says.
 #pragma once
 
 #include <string>
@@ -10,13 +9,21 @@
 
 namespace tkc {
 
-int ReportOption(const std::string& command, std::string_view what);
+struct CommandLineFault {
+  std::string error, help;
+  std::string code{};  // of a diagnostic; none has a section on options alone
+};
+
+/// On standard error, as text or as an object like those of diagnostics; gives the exit status.
+int Report(const CommandLineFault& fault, bool as_json);
+
+CommandLineFault OptionFault(const std::string& command, std::string_view what);
 /// An option's value that is no number.
-int ReportNumber(const std::string& command, std::string_view text);
+CommandLineFault NumberFault(const std::string& command, std::string_view text);
 /// An option that is given too often or without a value.
-int ReportCount(const std::string& command, std::string_view text);
+CommandLineFault CountFault(const std::string& command, std::string_view text);
 /// What a command can't do without.
-int ReportMissing(const std::string& command, std::string_view text);
+CommandLineFault MissingFault(const std::string& command, std::string_view text);
 
 /// Words that nothing takes.
 struct Extras {
@@ -26,6 +33,6 @@ struct Extras {
   std::vector<std::pair<std::string, std::string>> elsewhere;  // options, and the commands that have them
   std::string file;                                            // of `tkc`: what was taken for it, and may be a slip of a command
 };
-int Report(const Extras& extras);
+CommandLineFault ExtrasFault(const Extras& extras);
 
 }  // namespace tkc

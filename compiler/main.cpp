@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // argv -> one command -> exit status.
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <new>
 
 #include "compiler/command_line.h"
+#include "compiler/command_line_faults.h"
 #include "compiler/driver/check_kernel.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/interrupt.h"
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   try {
     return Execute(line);
   } catch (const std::bad_alloc&) {
-    std::fputs("error: the run needs more memory than there is [out-of-memory]\nhelp: take smaller dimensions\n", stderr);
-    return tkc::kExitUser;
+    return tkc::Report({"the run needs more memory than there is", "take smaller dimensions", "out-of-memory"},
+                       line.options.json_diagnostics);
   }
 }

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <string>
 
 #include "compiler/certify/integers.h"
+#include "compiler/certify/powers_of_two.h"
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/missing_rows.h"
 #include "compiler/passes/walk.h"
@@ -23,12 +24,12 @@ using ir::Scalar;
 
 constexpr int64_t kVector = 16;  // bytes
 
-bool HasMarks(const Region& region) {
+bool HasMarks(const ir::Kernel& kernel, const ir::Worker& worker) {
   bool has_marks = false;
-  passes::ForEachOp(region, [&](const Op& op) {
+  passes::ForEachOp(worker.body, [&](const Op& op) {
     for (const AxisRange& axis : op.axes) has_marks |= axis.exists || axis.aligned;
   });
-  return has_marks;
+  return has_marks || !BoxesBeginAt(kVector, kernel, worker);
 }
 
 /// What holds of the dims and launch scalars wherever the kernel is launched.
@@ -81,7 +82,10 @@ class MarkProof {
       case OpCode::kIf: return If(op);
       default: break;
     }
-    if (!op.axes.empty()) Check(op);
+    if (ir::IsEngineCopy(op.code))
+      CheckBox(op);
+    else if (!op.axes.empty())
+      Check(op);
     for (const Region& inner : op.regions) Walk(inner);
   }
 
@@ -114,6 +118,14 @@ class MarkProof {
       if (op.axes[i].exists) CheckExists(op, i, tensor->extents[i]);
     }
     if (op.axes.back().aligned) CheckAligned(op, *tensor);
+  }
+
+  /// The engine takes its boxes from multiples of 16 bytes on, counted from a row's begin, which the launcher asks to be one, or
+  /// packs the tensor anew.
+  void CheckBox(const Op& op) {
+    const auto [column, element] = ColumnOfBox(kernel_, op);
+    if (integers_.IsMultiple(symbolic::Mul(scope_.Resolve(column), symbolic::Int(element)), kVector)) return;
+    Fail(op, fmt::format("nothing shows that the copy by `{}` begins at a multiple of {} bytes of a row", op.symbol, kVector));
   }
 
   void CheckExists(const Op& op, size_t i, const Scalar& extent) {
@@ -181,11 +193,15 @@ class MarkProof {
 }  // namespace
 
 std::optional<Finding> CheckMarks(const Program& program) {
-  const auto has_marks = [](const ir::Worker& worker) { return HasMarks(worker.body); };
-  if (std::none_of(program.kernel->workers.begin(), program.kernel->workers.end(), has_marks)) return std::nullopt;
-  const Integers of_launch = OfLaunch(*program.kernel);
+  const ir::Kernel& kernel = *program.kernel;
+  std::set<const ir::Worker*> marked;
+  for (const ir::Worker& worker : kernel.workers) {
+    if (HasMarks(kernel, worker)) marked.insert(&worker);
+  }
+  if (marked.empty()) return std::nullopt;
+  const Integers of_launch = OfLaunch(kernel);
   for (const Agent& agent : program.agents) {
-    if (!HasMarks(agent.worker->body)) continue;
+    if (!marked.contains(agent.worker)) continue;
     if (auto finding = MarkProof(program, agent, of_launch).Run()) return finding;
   }
   return std::nullopt;

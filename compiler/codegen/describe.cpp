@@ -50,10 +50,8 @@ void DescribeMemory(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   std::vector<Row> rows;
   int64_t end = 0;
   for (const ir::Buffer& buffer : kernel.buffers) {
-    const std::string swizzle = buffer.swizzle == ir::Swizzle::kNone ? ""
-                                : buffer.swizzle == ir::Swizzle::kT128
-                                    ? ", swizzle t128"
-                                    : fmt::format(", swizzle {}", layout::Number(buffer.swizzle));
+    const std::string swizzle =
+        buffer.swizzle == ir::Swizzle::kNone ? "" : fmt::format(", swizzle {}", layout::Name(buffer.swizzle));
     std::string name = buffer.name;
     if (buffer.instances > 1) name += fmt::format("[{}]", buffer.instances);
     if (buffer.count > 1) name += fmt::format("[{}]", buffer.count);

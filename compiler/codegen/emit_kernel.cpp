@@ -31,7 +31,7 @@ std::string SharedTile(const ir::Buffer& buffer) {
   const std::string swizzle = buffer.swizzle == ir::Swizzle::kNone ? ""
                               : buffer.swizzle == ir::Swizzle::kT128
                                   ? ", tk::swizzle::t128"
-                                  : fmt::format(", tk::swizzle::b{}", layout::Number(buffer.swizzle));
+                                  : fmt::format(", tk::swizzle::b{}", layout::Name(buffer.swizzle));
   return fmt::format("tk::shared_tile<{}, {}, {}{}>", CppType(buffer.dtype), buffer.rows, buffer.cols, swizzle);
 }
 

@@ -254,7 +254,7 @@ class CallEmitter {
   void Map(const ir::TensorMap& map, const KernelUses& uses) {
     std::vector<std::string> box;
     for (int64_t extent : map.box) box.push_back(fmt::format("{}", extent));
-    const std::string swizzle = map.swizzle == ir::Swizzle::kNone ? "none" : fmt::format("b{}", layout::Number(map.swizzle));
+    const std::string swizzle = map.swizzle == ir::Swizzle::kNone ? "none" : fmt::format("b{}", layout::Name(map.swizzle));
     out_.Line(fmt::format("const tk::tensor_map {} = call.{}_map({}, tk::swizzle::{}, {{{}}});", Mangle(map.name),
                           map.is_store ? "store" : "load", Mangle(map.tensor), swizzle, Join(box)));
     if (!uses.names.contains(ir::UsableFlag(map.name))) return;

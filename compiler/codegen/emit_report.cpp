@@ -65,7 +65,7 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
     std::string box;
     for (int64_t extent : map.box) box += fmt::format("{}{}", box.empty() ? "" : " x ", extent);
     out += fmt::format("  copy engine   {} {} in boxes of {}, swizzle {}; {}\n", map.is_store ? "writes" : "reads", map.tensor, box,
-                       layout::Number(map.swizzle),
+                       layout::Name(map.swizzle),
                        map.is_store ? "where alignment or strides rule it out, threads store"
                                     : "where alignment or strides rule it out, from a packed copy in the workspace");
   }

@@ -259,6 +259,16 @@ std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, cons
   return std::nullopt;
 }
 
+std::pair<std::string, double> LargestError(const std::map<std::string, Tensor>& got, const interp::Arguments& want) {
+  std::pair<std::string, double> largest{"", 0};
+  for (const auto& [name, tensor] : got) {
+    for (const double off : Distances(tensor, want.tensors.at(name))) {
+      if (off > largest.second) largest = {name, off};
+    }
+  }
+  return largest;
+}
+
 Result<Expected> Expect(const typed::Entry& entry, const Arithmetic& arithmetic, const interp::Arguments& before, bool integers,
                         Diagnostics& diagnostics) {
   interp::Arguments want = before;

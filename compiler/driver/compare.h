@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/interp/launch.h"
@@ -59,6 +60,9 @@ std::string ToString(const Difference& difference, const std::string& other);
 /// The first output in which `got` is off by more than allowed: from `want` and, if given, from `flushed`, too.
 std::optional<Difference> Compare(const std::map<std::string, interp::Tensor>& got, const interp::Arguments& want,
                                   const Tolerance& tolerance, const interp::Arguments* flushed = nullptr);
+
+/// By how much an element of `got` is off at most, and of which output; "" where all are the same.
+std::pair<std::string, double> LargestError(const std::map<std::string, interp::Tensor>& got, const interp::Arguments& want);
 
 /// What the reference makes of arguments.
 struct Expected {

@@ -89,7 +89,13 @@ Result<void> CompareWithReference(Session& session, const typed::Entry& entry, c
     if (interp::IsOutput(param)) got[param.name] = after.tensors.at(param.name);
   }
   const std::optional<Difference> difference = Compare(got, *expected);
-  if (!difference) return {};
+  if (!difference) {
+    const auto [tensor, off] = LargestError(got, expected->want);
+    const char* who = command.on == Where::kGpu ? "GPU" : "simulator";
+    std::cout << fmt::format("{}: {} agrees with the reference{}\n", entry.name, who,
+                             off == 0 ? " in every element" : fmt::format(", off by {:.3g} at most, in `{}`", off, tensor));
+    return {};
+  }
   return session.diagnostics.Error(DiagnosticKind::kResultsDiffer, entry.kernels.front().span,
                                    fmt::format("{}", ToString(*difference, "the reference interpreter")));
 }

@@ -53,6 +53,8 @@ constexpr bool IsMulticast(OpCode code) { return code == OpCode::kLoadMulticast 
 constexpr bool LoadsRows(OpCode code) { return code == OpCode::kLoadRows || code == OpCode::kLoadRowsMulticast; }
 /// Copies of the engine into shared memory, which complete on a barrier.
 constexpr bool IsEngineLoad(OpCode code) { return code == OpCode::kLoadAsync || LoadsRows(code) || IsMulticast(code); }
+/// Copies of the engine, in either direction.
+constexpr bool IsEngineCopy(OpCode code) { return IsEngineLoad(code) || code == OpCode::kStoreAsync; }
 /// How many rows exist of what such a copy brings.
 inline const Scalar& ExistingRows(const Op& load) { return load.scalars[load.scalars.size() - (IsMulticast(load.code) ? 2 : 1)]; }
 /// Stores into shared memory of other blocks of the cluster, whose barriers count the bytes.

@@ -193,12 +193,10 @@ class KernelParser {
   }
 
   bool SwizzleOf(Swizzle* swizzle) {
-    const Span span = lexer_.Peek().span;
-    int64_t bytes = 0;
-    if (!text_.Integer(&bytes)) return false;
-    const std::optional<Swizzle> known = layout::SwizzleOf(bytes);
+    const symbolic::Token token = lexer_.Next();
+    const std::optional<Swizzle> known = layout::SwizzleOf(token.text);
     if (!known) {
-      lexer_.ErrorAt(span, fmt::format("a swizzle of {} bytes; there are 0, 32, 64 and 128", bytes));
+      lexer_.ErrorAt(token.span, fmt::format("swizzle `{}`; there are 0, 32, 64, 128 and t128", token.text));
       return false;
     }
     *swizzle = *known;

@@ -139,7 +139,7 @@ class KernelPrinter {
     }
     for (const TensorMap& map : kernel_.maps) {
       Line("map {} : {} box [{}] swizzle {}{}", NameText(map.name), NameText(map.tensor), fmt::join(map.box, ", "),
-           layout::Number(map.swizzle), map.is_store ? " store" : "");
+           layout::Name(map.swizzle), map.is_store ? " store" : "");
     }
     Number("shared_bytes", kernel_.shared_bytes, 0);
     if (kernel_.leaves_alone) Line("leaves_alone");
@@ -151,7 +151,7 @@ class KernelPrinter {
     std::string line = fmt::format("shared {} : {}[{}, {}]", NameText(buffer.name), Name(buffer.dtype), buffer.rows, buffer.cols);
     if (buffer.count != 1) line += fmt::format(" x{}", buffer.count);
     if (buffer.instances != 1) line += fmt::format(" instances {}", buffer.instances);
-    if (buffer.swizzle != Swizzle::kNone) line += fmt::format(" swizzle {}", layout::Number(buffer.swizzle));
+    if (buffer.swizzle != Swizzle::kNone) line += fmt::format(" swizzle {}", layout::Name(buffer.swizzle));
     line += fmt::format(" offset {}", buffer.offset);
     if (buffer.is_scratch) line += " scratch";
     if (buffer.is_fragments) line += " fragments";

@@ -265,7 +265,7 @@ void Verifier::CheckEngineCopy(const Op& op) {
   if (map->is_store == loads) OpFault(op, "`{}` is made for {}", map->name, loads ? "stores" : "loads");
   const auto place = buffer_of_.find(op.operands[0]);
   if (place != buffer_of_.end() && place->second->swizzle != map->swizzle) {
-    OpFault(op, "a buffer swizzled by {} bytes, a map by {}", layout::Number(place->second->swizzle), layout::Number(map->swizzle));
+    OpFault(op, "a buffer of swizzle {}, a map of {}", layout::Name(place->second->swizzle), layout::Name(map->swizzle));
   }
   if (by_rows) {
     if (op.code == OpCode::kLoadRows && (place == buffer_of_.end() || !HasShapeOf(view, *place->second)))

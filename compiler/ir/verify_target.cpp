@@ -21,8 +21,8 @@ void Verifier::CheckBuffers() {
     }
     constexpr int64_t kGranule = 16;  // bytes that a swizzle leaves together; a last panel may be partly unused
     if (buffer.swizzle != Swizzle::kNone && buffer.cols * Bytes(buffer.dtype) % kGranule != 0) {
-      FaultAt(kernel_.span, "shared `{}`: rows of {} bytes do not fit panels of {}", buffer.name, buffer.cols * Bytes(buffer.dtype),
-              layout::Number(buffer.swizzle));
+      FaultAt(kernel_.span, "shared `{}`: rows of {} bytes do not fit panels of swizzle {}", buffer.name,
+              buffer.cols * Bytes(buffer.dtype), layout::Name(buffer.swizzle));
     }
     for (size_t j = 0; j < i; ++j) {
       if (kernel_.buffers[j].name == buffer.name) FaultAt(kernel_.span, "two arrays `{}` in shared memory", buffer.name);

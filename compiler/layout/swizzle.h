@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace tkc::layout {
 
@@ -14,10 +15,19 @@ enum class Swizzle : uint8_t { kNone = 0, k32 = 32, k64 = 64, k128 = 128, kT128 
 constexpr int64_t PanelBytes(Swizzle swizzle) { return swizzle == Swizzle::kT128 ? 128 : static_cast<int64_t>(swizzle); }
 
 /// What stands for it in texts.
-constexpr int Number(Swizzle swizzle) { return static_cast<int>(swizzle); }
-constexpr std::optional<Swizzle> SwizzleOf(int64_t number) {
+constexpr std::string_view Name(Swizzle swizzle) {
+  switch (swizzle) {
+    case Swizzle::kNone: return "0";
+    case Swizzle::k32: return "32";
+    case Swizzle::k64: return "64";
+    case Swizzle::k128: return "128";
+    case Swizzle::kT128: return "t128";
+  }
+  return "";
+}
+constexpr std::optional<Swizzle> SwizzleOf(std::string_view name) {
   for (const Swizzle swizzle : {Swizzle::kNone, Swizzle::k32, Swizzle::k64, Swizzle::k128, Swizzle::kT128}) {
-    if (Number(swizzle) == number) return swizzle;
+    if (Name(swizzle) == name) return swizzle;
   }
   return std::nullopt;
 }

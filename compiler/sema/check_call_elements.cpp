@@ -57,9 +57,11 @@ Value Elaborator::CallAbs(const ast::CallExpr& expr, Value x) {
 Value Elaborator::CallCdiv(const ast::CallExpr& expr, std::vector<Value> args) {
   for (const Value& arg : args) {
     if (arg.IsScalar() && IsInteger(arg.expr->type.dtype)) continue;
-    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, "`cdiv` takes integers");
+    const bool is_tile_of_integers = arg.IsTile() && IsInteger(arg.expr->type.dtype);
+    const char* headline = is_tile_of_integers ? "`cdiv` takes single integers, not a tile of them" : "`cdiv` takes integers";
+    DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, headline);
     report.Label(arg.span, fmt::format("is {}", Describe(arg)));
-    if (arg.IsTile() && !IsFloat(arg.expr->type.dtype)) {
+    if (is_tile_of_integers) {
       const auto operand = [](const ast::Expr& of) {
         const bool is_whole =
             of.kind != ast::ExprKind::kBinary && of.kind != ast::ExprKind::kUnary && of.kind != ast::ExprKind::kIf;

@@ -252,6 +252,8 @@ MUTANTS = [
     ("blocks_between_vectors", "contiguous", [(r"to N step 1024", "to N step 1020")], EDGE_ALIGN),
     ("blocks_behind_a_vector", "contiguous", [(r"read X\[m : 1 exists, n :", "read X[m : 1 exists, n + 4 :")], EDGE_ALIGN),
     ("blocks_of_another_row", "contiguous", [(r"read X\[m : 1 exists,", "read X[m / 2 : 1 exists,")], EDGE_ALIGN),
+    ("boxes_between_vectors", "gemm_by_hand", [(r"(load_rows %ab_0 = A_map at m, k)", r"\1 + 4")], EDGE_ALIGN),
+    ("boxes_of_a_loop_between_vectors", "gemm_by_hand", [(r"(load_async %ab_1 = B_map at k, n)", r"\1 + k / 64")], EDGE_ALIGN),
     ("blocks_of_a_cluster_behind_the_last", "marks", [(r"\n  level schedule", "\n  cluster 2\n  level schedule")], HANG_CLUSTER),
 ]
 

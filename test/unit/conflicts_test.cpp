@@ -18,7 +18,7 @@ ir::Buffer Tile(DType dtype, int64_t rows, int64_t cols, int swizzle) {
   buffer.dtype = dtype;
   buffer.rows = rows;
   buffer.cols = cols;
-  buffer.swizzle = *layout::SwizzleOf(swizzle);
+  buffer.swizzle = static_cast<layout::Swizzle>(swizzle);
   return buffer;
 }
 
@@ -31,7 +31,7 @@ MoveCost Move(const RegisterLayout& registers, const ir::Buffer& tile, bool is_s
 TEST(SharedMoves, AddressesAreThoseOfTheLayout) {
   for (const int swizzle : {0, 32, 64, 128}) {
     const ir::Buffer tile = Tile(DType::kBF16, 24, 128, swizzle);
-    const layout::SharedTile same{DType::kBF16, 24, 128, *layout::SwizzleOf(swizzle)};
+    const layout::SharedTile same{DType::kBF16, 24, 128, static_cast<layout::Swizzle>(swizzle)};
     const Window whole{&tile, 0, 0, 24, 128, false}, part{&tile, 8, 64, 8, 32, false}, turned{&tile, 8, 64, 32, 8, true};
     for (int64_t row = 0; row < 24; ++row) {
       for (int64_t col = 0; col < 128; ++col) ASSERT_EQ(whole.Address(row, col), same.Offset(row, col));
@@ -57,7 +57,7 @@ TEST(SharedMoves, EveryInstructionCostsWhatTheAlgebraSays) {
                                                 ? (is_store ? layout::AccessKind::kStoreMatrix : layout::AccessKind::kLoadMatrix)
                                                 : (is_store ? layout::AccessKind::kStore : layout::AccessKind::kLoad);
             const layout::BankCost one =
-                layout::Conflicts(registers, {dtype, 128, 128, *layout::SwizzleOf(swizzle)}, {kind, transposed});
+                layout::Conflicts(registers, {dtype, 128, 128, static_cast<layout::Swizzle>(swizzle)}, {kind, transposed});
             const MoveCost move = Move(registers, tile, is_store, transposed);
             EXPECT_EQ(move.wavefronts, move.instructions * one.cycles);
             EXPECT_EQ(move.ideal, move.instructions * one.ideal);
@@ -78,7 +78,7 @@ TEST(SharedMoves, TilesThatLieTransposedComeAsMatrices) {
       const MoveCost move = Move(registers, tile, false, true);
       EXPECT_TRUE(move.as_matrices);
       EXPECT_EQ(move.wavefronts, move.ideal) << rows << " x " << cols << " " << swizzle;
-      const layout::BankCost one = layout::Conflicts(registers, {DType::kBF16, rows, cols, *layout::SwizzleOf(swizzle)},
+      const layout::BankCost one = layout::Conflicts(registers, {DType::kBF16, rows, cols, static_cast<layout::Swizzle>(swizzle)},
                                                      {layout::AccessKind::kLoadMatrix, true});
       EXPECT_EQ(move.wavefronts, move.instructions * one.cycles);
     }

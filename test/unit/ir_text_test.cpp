@@ -221,7 +221,7 @@ TEST(IrText, Errors) {
   EXPECT_EQ(ErrorOf("kernel k { worker w { %a = fill 1.0 : f32[1, 1]\n%a = fill 1.0 : f32[1, 1] } }"), "`%a` is defined twice");
   EXPECT_EQ(ErrorOf("kernel k { worker w { %a = fill 1.0 : f31[1, 1] } }"), "expected an element type, found `f31`");
   EXPECT_EQ(ErrorOf("kernel k { worker w { mma_fence mma_commit } }"), "expected the end of the line, found `mma_commit`");
-  EXPECT_EQ(ErrorOf("kernel k { shared s : f32[1, 1] swizzle 48 }"), "a swizzle of 48 bytes; there are 0, 32, 64 and 128");
+  EXPECT_EQ(ErrorOf("kernel k { shared s : f32[1, 1] swizzle 48 }"), "swizzle `48`; there are 0, 32, 64, 128 and t128");
   EXPECT_EQ(ErrorOf("kernel k { wrker w {} }"), "expected a declaration of the kernel, found `wrker`");
   EXPECT_EQ(ErrorOf("kernel k { worker w { %a = unary expp %b : f32[1, 1] } }").substr(0, 30), "expected one of `none`, `neg`,");
   EXPECT_EQ(ErrorOf("kernel k {"), "expected a declaration of the kernel, found the end of the text");

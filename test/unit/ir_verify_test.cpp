@@ -240,7 +240,7 @@ TEST(IrVerify, ScheduleLevelFaults) {
        "worker `load`: `load_rows_multicast %a = A_map at m, 0, 3 on p_full[p]`: 3 coordinates, not 4"},
       {"= A_map", "= C_map", "worker `load`: `load_async %a = C_map at m, 0 on p_full[p]`: `C_map` is made for stores"},
       {"box [64, 64] swizzle 128\n", "box [64, 32] swizzle 64\n",
-       "worker `load`: `load_async %a = A_map at m, 0 on p_full[p]`: a buffer swizzled by 128 bytes, a map by 64"},
+       "worker `load`: `load_async %a = A_map at m, 0 on p_full[p]`: a buffer of swizzle 128, a map of 64"},
       {"box [64, 64] swizzle 128\n", "box [64, 128] swizzle 128\n",
        "map `A_map`: rows of 256 bytes, and panels of 128, as wide as the swizzle"},
       {"box [64, 64] swizzle 128\n", "box [64, 32] swizzle 128\n",

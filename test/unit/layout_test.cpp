@@ -121,7 +121,8 @@ TEST(Conflicts, WhatWasMeasuredOfFragments) {
   EXPECT_EQ(swizzled.degree, 2);
   // ldmatrix and stmatrix: free with every swizzle of its own width, eight-fold without.
   for (const int bytes : {128, 64, 32}) {
-    const BankCost cost = Conflicts(kMatrixFragment, {DType::kBF16, 64, bytes / 2, *SwizzleOf(bytes)}, {AccessKind::kLoadMatrix});
+    const BankCost cost =
+        Conflicts(kMatrixFragment, {DType::kBF16, 64, bytes / 2, static_cast<Swizzle>(bytes)}, {AccessKind::kLoadMatrix});
     EXPECT_EQ(cost.degree, 1) << bytes;
     EXPECT_EQ(cost.cycles, 4);
   }
@@ -153,7 +154,7 @@ TEST(Conflicts, AlgebraAgreesWithEnumeration) {
     linear += AddressMap(tile, 1, 1).has_value();
     ASSERT_EQ(algebra.cycles, oracle.cycles) << n << ": " << layout.lanes << " " << layout.vec << " " << layout.halves << " "
                                              << layout.lane_rows << " " << layout.warp_rows << " " << layout.warp_cols << " tile "
-                                             << rows << " x " << cols << " " << Name(dtype) << " swizzle " << Number(tile.swizzle)
+                                             << rows << " x " << cols << " " << Name(dtype) << " swizzle " << Name(tile.swizzle)
                                              << " store " << (access.kind == AccessKind::kStore) << " transposed "
                                              << access.transposed;
     ASSERT_EQ(algebra.degree, oracle.degree);
@@ -203,7 +204,7 @@ TEST(Conflicts, MatricesAgreeWithEnumeration) {
         const SharedTile tile{DType::kBF16, rows, cols, swizzle};
         const Access access{AccessKind::kLoadMatrix, false};
         EXPECT_EQ(Conflicts(kMatrixFragment, tile, access).cycles, EnumerateConflicts(kMatrixFragment, tile, access).cycles)
-            << rows << " x " << cols << " swizzle " << Number(swizzle);
+            << rows << " x " << cols << " swizzle " << Name(swizzle);
       }
     }
   }

@@ -59,8 +59,8 @@ TEST(WaveBanks, RanksAgreeWithEnumeration) {
           for (const FragmentRead& read : kReads) {
             const BankCost ranks = FragmentConflicts(target.bank_rules, tile, read);
             const BankCost lanes = EnumerateFragmentConflicts(target.bank_rules, tile, read);
-            EXPECT_EQ(ranks.cycles, lanes.cycles) << name << " " << rows << " x " << cols << ", " << Number(swizzle);
-            EXPECT_EQ(ranks.degree, lanes.degree) << name << " " << rows << " x " << cols << ", " << Number(swizzle);
+            EXPECT_EQ(ranks.cycles, lanes.cycles) << name << " " << rows << " x " << cols << ", " << Name(swizzle);
+            EXPECT_EQ(ranks.degree, lanes.degree) << name << " " << rows << " x " << cols << ", " << Name(swizzle);
           }
         }
       }
