@@ -2040,8 +2040,8 @@ tk::index gemm_cost_by_time(tk::index M, tk::index N, tk::index K, tk::index BM,
   const tk::index tiles = tk::cdiv<tk::index>(M, BM * up) * up * tk::cdiv<tk::index>(N, BN) * parts;
   const tk::index steps = tk::cdiv<tk::index>(K, parts * 64);
   const tk::index fetch = (BM * (tk::min<tk::index>(K % 64, 1) + 1) +
-                           tk::floor_div<tk::index>(BN, up) * (tk::min<tk::index>(N % 64, 1) + 1)) * 45 / 100;
-  const tk::index memory = (M * K + K * N + tk::floor_div<tk::index>(K * N * 57, BN) + M * N) / 3301;
+                           tk::floor_div<tk::index>(BN, up) * (tk::min<tk::index>(N % 64, 1) + 1)) * 41 / 100;
+  const tk::index memory = (M * K + K * N + tk::floor_div<tk::index>(K * N * 75, BN) + M * N) / 4325;
   return tk::cdiv<tk::index>(tiles, room) * start +
          tk::max<tk::index>(tk::cdiv<tk::index>(tiles, room) * steps * product +
                             tk::cdiv<tk::index>(tiles * 2, room) * steps * fetch, memory);
@@ -2078,23 +2078,23 @@ struct gemm_call {
     const tk::index room_of_quarters = call.room<gemm_quarters, 4>(256, sizeof(gemm_quarters_shared));
     const tk::index room_of_square_quarters = call.room<gemm_square_quarters, 4>(384, sizeof(gemm_square_quarters_shared));
     tk::host::offers offers;
-    offers.add(0, gemm_cost_by_time(M, N, K, 64, 64, 1, 1, sms, 87, 1750));  // decode
-    offers.add(1, gemm_cost_by_time(M, N, K, 64, 64, 2, 1, room_of_pairs, 94, 2378));  // decode_halves
-    offers.add(2, gemm_cost_by_time(M, N, K, 64, 64, 8, 1, room_of_decode_eighths, 99, 2955));  // decode_eighths
-    offers.add(3, gemm_cost_by_time(M, N, K, 64, 128, 4, 1, room_of_quarters, 111, 4500));  // quarters
-    offers.add(4, gemm_cost_by_time(M, N, K, 128, 128, 2, 1, room_of_pairs, 219, 2822));  // square_halves
-    offers.add(5, gemm_cost_by_time(M, N, K, 128, 128, 4, 1, room_of_square_quarters, 148, 5318));  // square_quarters
-    offers.add(6, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, sms, 79, 1835));  // tile_64x128
-    offers.add(7, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, sms, 102, 2767));  // tile_96x128
-    offers.add(8, gemm_cost_by_time(M, N, K, 192, 192, 1, 1, sms, 459, 5306));  // tile_192x192
+    offers.add(0, gemm_cost_by_time(M, N, K, 64, 64, 1, 1, sms, 94, 1453));  // decode
+    offers.add(1, gemm_cost_by_time(M, N, K, 64, 64, 2, 1, room_of_pairs, 76, 2077));  // decode_halves
+    offers.add(2, gemm_cost_by_time(M, N, K, 64, 64, 8, 1, room_of_decode_eighths, 85, 2711));  // decode_eighths
+    offers.add(3, gemm_cost_by_time(M, N, K, 64, 128, 4, 1, room_of_quarters, 99, 3830));  // quarters
+    offers.add(4, gemm_cost_by_time(M, N, K, 128, 128, 2, 1, room_of_pairs, 192, 2838));  // square_halves
+    offers.add(5, gemm_cost_by_time(M, N, K, 128, 128, 4, 1, room_of_square_quarters, 179, 3681));  // square_quarters
+    offers.add(6, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, sms, 63, 2042));  // tile_64x128
+    offers.add(7, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, sms, 121, 2267));  // tile_96x128
+    offers.add(8, gemm_cost_by_time(M, N, K, 192, 192, 1, 1, sms, 483, 4675));  // tile_192x192
     // large
     if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256) <= sms * 2) offers.add(9,
-        gemm_cost_by_time(M, N, K, 128, 256, 1, 1, sms, 340, 7500));
-    if (N % 64 + K % 64 > 0) offers.add(10, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 410, 3075));  // tile_256x128
-    offers.add(11, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, room_of_pairs, 423, 4044));  // pair_224
-    offers.add(12, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 186, 3045));  // turns_160x128
-    offers.add(13, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 254, 2973));  // turns_128x192
-    offers.add(14, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 83, 2707));  // turns_64x256
+        gemm_cost_by_time(M, N, K, 128, 256, 1, 1, sms, 475, 2706));
+    if (N % 64 + K % 64 > 0) offers.add(10, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 446, 2733));  // tile_256x128
+    offers.add(11, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, room_of_pairs, 427, 4779));  // pair_224
+    offers.add(12, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 189, 3375));  // turns_160x128
+    offers.add(13, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 268, 2942));  // turns_128x192
+    offers.add(14, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 90, 2480));  // turns_64x256
     return offers.cheapest();
   }
 
