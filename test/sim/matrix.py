@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""matrix.py [BUILD] [--target T] [--shapes N] [--seeds N] [-k WORD]: every kernel of examples/ on many shapes and seeds, as compiled for
-the target, the simulator against the reference interpreter within the rounding of lang-spec, bit for bit on integer-valued data. Prints
-a table; exit status 1 if any run differs, has a finding, or was left out. tools/test --all runs it with 30 shapes and 3 seeds."""
+"""matrix.py [BUILD] [--target T,..] [--shapes N] [--seeds N] [-k WORD] [--jobs N]: every kernel of examples/ on many shapes and seeds, as
+compiled for each target, the simulator against the reference interpreter within the rounding of lang-spec, bit for bit on integer-valued
+data. Prints a table; exit status 1 if any run differs, has a finding, or was left out. tools/test --all runs it with 30 shapes and 3 seeds."""
 import argparse
+import concurrent.futures
 import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -13,11 +16,36 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def check(tkc, source, target, shapes, seeds):
-    """The reports of all kernels of a file, and what was said besides."""
-    command = [tkc, "check", source, "--target", target, "--shapes", str(shapes), "--seeds", str(seeds), "--time", "900", "--json", "--no-gpu"]
+# These take longest: begun last, one of them would run alone at the end.
+SLOW = ("attention", "layer_norm_backward", "rms_norm_backward", "gemm")
+
+
+def kernels(tkc, only):
+    """(file, kernel) of everything under examples/ whose path holds the word `only`: the entries that the generated header declares."""
+    for source in sorted((ROOT / "examples").glob("*/*.tk")):
+        if source.parent.name != "lib" and only in str(source):
+            header = subprocess.run([tkc, source, "--emit", "header"], stdout=subprocess.PIPE, text=True, timeout=600, check=True).stdout
+            yield from ((source, kernel) for kernel in re.findall(r"^tk_status (\w+)\(", header, re.M))
+
+
+def check(tkc, source, kernel, target, shapes, seeds):
+    """The report of one kernel, None if there is none, and what was said besides."""
+    command = [tkc, "check", source, "--kernel", kernel, "--target", target, "--shapes", str(shapes), "--seeds", str(seeds)]
+    command += ["--time", "900", "--json", "--no-gpu"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=3600)
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")], done.returncode, done.stderr
+    reports = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return (reports[0] if len(reports) == 1 else None), done.returncode, done.stderr
+
+
+def faults(report, shapes):
+    """What is wrong with a report, a line each."""
+    if report["failure"]:
+        messages = "; ".join(d["message"] for d in report["failure"]["diagnostics"])
+        return [f"{messages}\n    {report['failure']['repeat']}"]
+    found = []
+    if report["runs"] != report["planned"] or report["shapes"] != shapes:
+        found.append(f"{report['runs']} of {report['planned']} runs, {report['shapes']} of {shapes} shapes")
+    return found + [f"no run came to the set `{name or 'own'}`" for name, runs in report["schedules"].items() if runs == 0]
 
 
 def main():
@@ -26,29 +54,27 @@ def main():
     parser.add_argument("--shapes", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("-k", dest="only", default="", help="only examples whose path holds this word")
-    parser.add_argument("--target", default="sm_90a")
+    parser.add_argument("--target", default="sm_90a", help="one, or several with commas between them")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     tkc = ROOT / args.build / "bin" / "tkc"
     start, wrong, total, exact = time.time(), [], 0, 0
-    print(f"{'kernel':<24}{'shapes':>7}{'runs':>6}{'exact':>7}{'s':>7}  runs of each set")
-    for source in sorted((ROOT / "examples").glob("*/*.tk")):
-        if source.parent.name == "lib" or args.only not in str(source):
-            continue
-        reports, status, errors = check(tkc, source, args.target, args.shapes, args.seeds)
-        if not reports or (status != 0 and not any(r["failure"] for r in reports)):
-            wrong.append(f"{source.relative_to(ROOT)}: status {status}: {errors[:2000]}")
-        for r in reports:
+    work = [(source, kernel, target) for source, kernel in kernels(tkc, args.only) for target in args.target.split(",")]
+    work.sort(key=lambda item: item[1] not in SLOW)
+    print(f"{'kernel':<24}{'target':<8}{'shapes':>7}{'runs':>6}{'exact':>7}{'s':>7}  runs of each set")
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        running = {pool.submit(check, tkc, source, kernel, target, args.shapes, args.seeds): (kernel, target) for source, kernel, target in work}
+        for done in concurrent.futures.as_completed(running):
+            kernel, target = running[done]
+            r, status, errors = done.result()
+            if r is None or (status != 0 and not r["failure"]):
+                wrong.append(f"{kernel} for {target}: status {status}: {errors[:2000]}")
+            if r is None:
+                continue
             total, exact = total + r["runs"], exact + r["exact"]
             sets = ", ".join(f"{name or 'own'} {runs}" for name, runs in r["schedules"].items()) if len(r["schedules"]) > 1 else ""
-            print(f"{r['kernel']:<24}{r['shapes']:>7}{r['runs']:>6}{r['exact']:>7}{r['seconds']:>7.1f}  {sets}", flush=True)
-            if r["failure"]:
-                messages = "; ".join(d["message"] for d in r["failure"]["diagnostics"])
-                wrong.append(f"{r['kernel']}: {messages}\n    {r['failure']['repeat']}")
-            elif r["runs"] != r["planned"] or r["shapes"] != args.shapes:
-                wrong.append(f"{r['kernel']}: {r['runs']} of {r['planned']} runs, {r['shapes']} of {args.shapes} shapes")
-            for name, runs in r["schedules"].items():
-                if runs == 0 and not r["failure"]:
-                    wrong.append(f"{r['kernel']}: no run came to the set `{name or 'own'}`")
+            print(f"{kernel:<24}{target:<8}{r['shapes']:>7}{r['runs']:>6}{r['exact']:>7}{r['seconds']:>7.1f}  {sets}", flush=True)
+            wrong += [f"{kernel} for {target}: {fault}" for fault in faults(r, args.shapes)]
     for line in wrong:
         print("WRONG " + line)
     print(f"{total} runs, {exact} compared bit for bit, {len(wrong)} wrong, {time.time() - start:.0f} s")

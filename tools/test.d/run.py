@@ -38,7 +38,7 @@ SCRIPTS += [["test/fuzz/check_programs.py", "build/release"]]
 SCRIPTS += [["test/hip/compiles.py"], ["test/hip/hand_isa.py"], ["test/hip/generated_isa.py", "build/release"]]
 UNIT_TESTS = {"release": ("tkc_unit_tests", "sim_tests", "sim_gfx942_tests", "sim_gfx950_tests"), "debug": ("tkc_unit_tests",)}
 # What takes too long for every change.
-MATRICES = (["test/sim/matrix.py"], ["test/sim/matrix.py", "--target", "sm_80"], ["test/sim/matrix.py", "--target", "sm_120"],
+MATRICES = (["test/sim/matrix.py", "--target", "sm_80,sm_89,sm_90a,sm_120,gfx942,gfx950"],
             ["test/fuzz/check_programs.py", "build/release", "--first", "100", "--count", "100"], ["test/mutants/run", "--all"],
             ["test/codegen/spills.py", "build/release"])
 ON_GPU = (["test/conformance/run.py", "build/conformance", "--prepare", "build/release"],
