@@ -61,7 +61,7 @@ def main():
     start, wrong, total, exact = time.time(), [], 0, 0
     work = [(source, kernel, target) for source, kernel in kernels(tkc, args.only) for target in args.target.split(",")]
     work.sort(key=lambda item: item[1] not in SLOW)
-    print(f"{'kernel':<24}{'target':<8}{'shapes':>7}{'runs':>6}{'exact':>7}{'s':>7}  runs of each set")
+    print(f"{'kernel':<30}{'target':<8}{'shapes':>7}{'runs':>6}{'exact':>7}{'s':>7}  runs of each set")
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         running = {pool.submit(check, tkc, source, kernel, target, args.shapes, args.seeds): (kernel, target) for source, kernel, target in work}
         for done in concurrent.futures.as_completed(running):
@@ -73,7 +73,7 @@ def main():
                 continue
             total, exact = total + r["runs"], exact + r["exact"]
             sets = ", ".join(f"{name or 'own'} {runs}" for name, runs in r["schedules"].items()) if len(r["schedules"]) > 1 else ""
-            print(f"{kernel:<24}{target:<8}{r['shapes']:>7}{r['runs']:>6}{r['exact']:>7}{r['seconds']:>7.1f}  {sets}", flush=True)
+            print(f"{kernel:<30}{target:<8}{r['shapes']:>7}{r['runs']:>6}{r['exact']:>7}{r['seconds']:>7.1f}  {sets}", flush=True)
             wrong += [f"{kernel} for {target}: {fault}" for fault in faults(r, args.shapes)]
     for line in wrong:
         print("WRONG " + line)
