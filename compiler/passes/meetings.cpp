@@ -38,7 +38,6 @@ class Divergence {
 
   void Walk(const ir::Region& region, int branches, int loops) {
     for (const Op& op : region) {
-      visit_(op, branches, loops);
       const bool is_inside = branches + loops > 0;
       const bool differs = is_inside || std::any_of(op.scalars.begin(), op.scalars.end(), [&](const ir::Scalar& scalar) {
                              return std::any_of(differs_.begin(), differs_.end(), [&](const std::string& name) {
@@ -48,6 +47,7 @@ class Divergence {
       if (op.code == OpCode::kTest || (op.code == OpCode::kLet && differs)) differs_.insert(op.symbol);
       const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles;
       const int inner_branches = branches + (op.code == OpCode::kIf && differs), inner_loops = loops + (is_loop && differs);
+      visit_(op, inner_branches, inner_loops);
       for (const ir::Region& inner : op.regions) Walk(inner, inner_branches, inner_loops);
     }
   }

@@ -19,7 +19,7 @@ const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe);
 std::set<std::string> Channels(const ir::Kernel& kernel);
 
 /// Calls `visit` for every operation with what around it is not the same for all instances: so many branches and loops, from the
-/// first such one inwards.
+/// first such one inwards, itself among them.
 void ForEachApart(const ir::Worker& worker, const std::function<void(const ir::Op& op, int branches, int loops)>& visit);
 
 /// Whether an instance uses buffers of its own where others do not, so that its warps have to meet without them.

@@ -19,12 +19,31 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 
-/// Whether there is traffic that instances do not have in common, but for tiles exchanged directly in a branch through one slot: a
-/// barrier of the block between two halves of the branch serves those. Several slots are counted, by each for himself.
+bool IsTraffic(const Op& op) { return op.code == OpCode::kReceive || op.code == OpCode::kSend; }
+
+/// Whether a side of a branch holds a value or a number of its own beyond traffic, where all instances may have to meet.
+bool HoldsBeyondTraffic(const Region& side) {
+  std::set<ir::ValueId> values, held;
+  std::set<std::string> names, held_names;
+  for (const Op& op : side) {
+    if (IsTraffic(op)) held = values, held_names = names;
+    bool uses = std::any_of(held.begin(), held.end(), [&](ir::ValueId value) { return Uses(op, value); });
+    for (const Region& inner : op.regions) ForEachOp(inner, [&](const Op& each) { uses |= NamesScalar(each, held_names); });
+    if (uses || NamesScalar(op, held_names)) return true;
+    values.insert(op.results.begin(), op.results.end());
+    if (op.code == OpCode::kLet || op.code == OpCode::kTest) names.insert(op.symbol);
+  }
+  return false;
+}
+
+/// Whether there is traffic that instances do not have in common, but for tiles exchanged directly in a branch through one slot, of
+/// which neither side holds anything meanwhile: a barrier of the block between two halves of the branch serves those. Several slots
+/// are counted, by each for himself.
 bool TrafficDiffers(const ir::Kernel& kernel, const ir::Worker& worker, const std::set<std::string>& loaded) {
   bool differs = false;
   ForEachApart(worker, [&](const Op& op, int branches, int loops) {
-    if (op.code != OpCode::kReceive && op.code != OpCode::kSend) return;
+    if (op.code == OpCode::kIf && branches > 0) differs |= std::any_of(op.regions.begin(), op.regions.end(), HoldsBeyondTraffic);
+    if (!IsTraffic(op)) return;
     const bool is_counted = loaded.count(op.symbol) > 0 || FindPipe(kernel, op.symbol).slots > 1;
     differs |= loops > 0 || branches > 1 || (branches > 0 && is_counted);
   });

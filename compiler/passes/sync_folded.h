@@ -82,7 +82,6 @@ class FoldedSync {
   void AwaitSlots(const std::vector<std::string>& pipes, int64_t ahead, Span span, State& state, Region& out);
   void Refuse(Span span);
   Region SplitAtBarriers(const Op& branch);
-  void NoteUse(const Op& op, const std::set<ValueId>& gone);
 
   bool IsOwn(const Place& place) const { return own_.count(place.name) > 0; }
   /// Slots that barriers of their own guard.

@@ -37,7 +37,8 @@ Region FoldedSync::SplitAtBarriers(const Op& branch) {
       }
     });
   }
-  std::set<ValueId> gone;  // defined in a branch before
+  std::set<ValueId> gone;  // defined in a branch before, as are the numbers
+  std::set<std::string> names;
   while (true) {
     Op piece = branch;
     bool meets = false;
@@ -49,20 +50,21 @@ Region FoldedSync::SplitAtBarriers(const Op& branch) {
       if (barrier != end[i]) meeting = *barrier;
       next[i] = barrier == end[i] ? barrier : barrier + 1;
     }
-    ForEachOp(piece.regions[0], [&](const Op& op) { NoteUse(op, gone); });
-    ForEachOp(piece.regions[1], [&](const Op& op) { NoteUse(op, gone); });
     for (const Region& side : piece.regions) {
-      ForEachOp(side, [&](const Op& op) { gone.insert(op.results.begin(), op.results.end()); });
+      ForEachOp(side, [&](const Op& op) {
+        const auto is_gone = [&](ValueId value) { return gone.contains(value); };
+        if (std::any_of(op.operands.begin(), op.operands.end(), is_gone) || NamesScalar(op, names)) Refuse(op.span);
+      });
+    }
+    for (const Region& side : piece.regions) {
+      ForEachOp(side, [&](const Op& op) {
+        gone.insert(op.results.begin(), op.results.end());
+        if (op.code == OpCode::kLet || op.code == OpCode::kTest) names.insert(op.symbol);
+      });
     }
     if (!piece.regions[0].empty() || !piece.regions[1].empty()) out.push_back(std::move(piece));
     if (!meets) return out;
     out.push_back(meeting);
-  }
-}
-
-void FoldedSync::NoteUse(const Op& op, const std::set<ValueId>& gone) {
-  for (const ValueId value : op.operands) {
-    if (gone.count(value) > 0) Refuse(op.span);
   }
 }
 
@@ -86,7 +88,7 @@ void FoldedSync::Refuse(Span span) {
                fmt::format("for `{}`, a slot or buffer of the whole block used by some instances only is specified, not yet "
                            "implemented",
                            target_.name))
-        .Help("let all instances take part, outside conditions on the instance, or write a worker for each branch");
+        .Help("`assign_roles` gives instances programs of their own where they hold something beyond a meeting");
   }
   has_failed_ = true;
 }
