@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // For targets that fold copies: instances of a worker whose traffic differs become workers of their own. Where all instances do the
-// same they share copies and meet at one barrier; where one receives a loaded slot, or runs a loop over slots, that others do not, or
-// holds something of its own branch while it exchanges tiles, each has a program of its own, in which conditions on the instance are
-// decided.
+// same they share copies and meet at one barrier; where one receives a loaded slot, or runs a loop over slots, that others do not,
+// or holds something of its own branch while it exchanges tiles, each has a program of its own, in which conditions on the instance
+// are decided.
 #pragma once
 
 #include <functional>
