@@ -146,6 +146,11 @@ class CallEmitter {
       for (int k : alternative) {
         const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
         out_.Line(fmt::format("launch_{}({});", kernel.name, Join(WorkTensors(kernel, ""))));
+        for (const ir::TensorParam& tensor : kernel.tensors) {
+          if (tensor.mode == typed::TensorMode::kInOut && StoresTo(kernel, tensor.name) &&
+              IsCopiedAgain(alternative, k, tensor.name))
+            out_.Line(fmt::format("call.changed({});  // copies of it are made anew", Mangle(tensor.name)));
+        }
       }
     }
     out_.Close();
@@ -178,6 +183,29 @@ class CallEmitter {
         host.AddBits(scalar.name, scalar.dtype == DType::kI64 ? 63 : 32);
     }
     return host;
+  }
+
+  static bool StoresTo(const ir::Kernel& kernel, const std::string& tensor) {
+    bool found = std::any_of(kernel.maps.begin(), kernel.maps.end(),
+                             [&](const ir::TensorMap& map) { return map.is_store && map.tensor == tensor; });
+    for (const ir::Worker& worker : kernel.workers) {
+      passes::ForEachOp(worker.body, [&](const ir::Op& op) {
+        found |= (op.code == ir::OpCode::kStore || op.code == ir::OpCode::kStoreParts) && op.symbol == tensor;
+      });
+    }
+    return found;
+  }
+
+  /// Whether a kernel up to `last` may read a copy of the tensor, and one behind it may, too.
+  bool IsCopiedAgain(const std::vector<int>& alternative, int last, const std::string& tensor) const {
+    const auto reads_copy = [&](int k) {
+      const ir::Kernel& kernel = module_.kernels[static_cast<size_t>(k)];
+      return CopiedInPieces(kernel).contains(tensor) ||
+             std::any_of(kernel.maps.begin(), kernel.maps.end(),
+                         [&](const ir::TensorMap& map) { return !map.is_store && map.tensor == tensor; });
+    };
+    const auto behind = std::find(alternative.begin(), alternative.end(), last) + 1;
+    return std::any_of(alternative.begin(), behind, reads_copy) && std::any_of(behind, alternative.end(), reads_copy);
   }
 
   /// One of several launches; an empty grid returns from its own function only.

@@ -240,8 +240,6 @@ void Elaborator::DeclareTensor(const ast::Param& param, typed::Param& tensor) {
   tensor.mode = param.mode == ast::ParamMode::kOut     ? typed::TensorMode::kOut
                 : param.mode == ast::ParamMode::kInOut ? typed::TensorMode::kInOut
                                                        : typed::TensorMode::kIn;
-  if (param.mode == ast::ParamMode::kInOut && variant_.kernel->grids.size() > 1)
-    GateFeature(param.mode_span, "an `inout` tensor in a kernel of several grid sections");
   if (!param.preset || !SetPreset(*param.preset, tensor) || param.mode == ast::ParamMode::kOut) return;
   diagnostics_
       .Error(DiagnosticKind::kTypeMismatch, param.preset->span, fmt::format("`{}` is not `out` and has a preset", param.name.text))

@@ -48,19 +48,11 @@ public:
     using call::call;
 
     /// The map through which `box` elements of t (one number for each dimension) are read at a time. If the copy engine can't
-    /// read t as it is, the map is that of a packed copy in the workspace, made once for all maps of t.
+    /// read t as it is, the map is that of a packed copy in the workspace, made once for all maps of t while it holds the same.
     tensor_map load_map(const tk_tensor* t, swizzle s, std::initializer_list<int> box) {
         if (failed()) return {};
         if (is_empty(*t) || copy_engine_serves(*t)) return box_map(*t, s, box.begin());
-        for (int i = 0; i < copies_; ++i)
-            if (copied_[i] == t) return box_map(copy_[i], s, box.begin());
-        if (copies_ == most_copies) {
-            fail(TK_ARGUMENT, "%s: more than %d tensors can't be read by the copy engine", entry_, most_copies);
-            return {};
-        }
-        copied_[copies_] = t;
-        copy_[copies_] = packed(t);
-        return box_map(copy_[copies_++], s, box.begin());
+        return box_map(copy_of(t, packing_bytes(*t), "read by the copy engine"), s, box.begin());
     }
 
     /// t, or a copy in the workspace whose rows copies into shared memory take in pieces, made once; buffer loads reach blocks of `box`
@@ -74,14 +66,13 @@ public:
                  printed(t->extent[t->rank - 1]));
             return {};
         }
+        return copy_of(t, bytes, "copied in pieces");
+    }
+
+    /// A grid has stored into t: who reads a copy of it from now on gets one that is made anew.
+    void changed(const tk_tensor* t) {
         for (int i = 0; i < copies_; ++i)
-            if (copied_[i] == t) return copy_[i];
-        if (copies_ == most_copies) {
-            fail(TK_ARGUMENT, "%s: more than %d tensors can't be copied in pieces", entry_, most_copies);
-            return {};
-        }
-        copied_[copies_] = t;
-        return copy_[copies_++] = packed(t, bytes);
+            if (copied_[i] == t) is_stale_[i] = true;
     }
 
     /// The map through which t is written; empty where the copy engine can't: the kernel then stores by itself.
@@ -152,6 +143,23 @@ private:
     // More tensors than the parameters of a kernel have room for.
     static constexpr int most_copies = 128;
 
+    /// The copy of t in `bytes` of the workspace, which holds what t does.
+    tk_tensor copy_of(const tk_tensor* t, size_t bytes, const char* what) {
+        int i = 0;
+        while (i < copies_ && copied_[i] != t) ++i;
+        if (i == most_copies) fail(TK_ARGUMENT, "%s: more than %d tensors can't be %s", entry_, most_copies, what);
+        if (failed()) return {};
+        if (i == copies_) {
+            ++copies_;
+            copied_[i] = t;
+            copy_[i] = packed(t, bytes);
+        } else if (is_stale_[i]) {
+            status_ = repack(*t, copy_[i], device_number_, stream_, overlaps_);
+        }
+        is_stale_[i] = false;
+        return copy_[i];
+    }
+
     static tk_tensor scratch(tk_dtype dtype, std::initializer_list<index> extent) {
         tk_tensor result{nullptr, dtype, int(extent.size()), {}, {}};
         int d = 0;
@@ -162,6 +170,7 @@ private:
     int copies_ = 0;  // that many of these are set
     const tk_tensor* copied_[most_copies];
     tk_tensor copy_[most_copies];
+    bool is_stale_[most_copies];
 };
 
 }  // namespace tk::host
