@@ -76,17 +76,18 @@ using passes::Established;
 
 /// Tile level to schedule level, one kernel at a time.
 constexpr Pass kPasses[] = {
-    {"apply_conditions", passes::ApplyConditions},  // first: what can never run needs no roles, layouts or registers
-    {"fold_reshapes", passes::FoldReshapes},        // on tiles that are what the source says
-    {"narrow_moves", passes::NarrowMoves},          // on values, before they have places
-    {"separate_rings", passes::SeparateRings},      // before all that counts or names pipes
-    {"separate_pipes", passes::SeparatePipes},      // likewise; of pipes that have one ring by now
-    {"separate_fields", passes::SeparateFields},    // likewise; of pipes that are one by now
-    {"expand_workers", passes::ExpandWorkers},      // all below counts senders and receivers of pipes
-    {"turn_products", passes::TurnProducts},        // on values, before they have places; what is split are columns as held
-    {"split_sums", passes::SplitSums},              // on values, before they have places
-    {"spread_instances", passes::SpreadInstances},  // on whole workers: below, a block's own instances are counted
-    {"guard_padding", passes::GuardPadding},        // once it is known which blocks take one tile; on stores whole
+    {"apply_conditions", passes::ApplyConditions},         // first: what can never run needs no roles, layouts or registers
+    {"fold_reshapes", passes::FoldReshapes},               // on tiles that are what the source says
+    {"narrow_moves", passes::NarrowMoves},                 // on values, before they have places
+    {"separate_rings", passes::SeparateRings},             // before all that counts or names pipes
+    {"separate_pipes", passes::SeparatePipes},             // likewise; of pipes that have one ring by now
+    {"separate_fields", passes::SeparateFields},           // likewise; of pipes that are one by now
+    {"expand_workers", passes::ExpandWorkers},             // all below counts senders and receivers of pipes
+    {"turn_products", passes::TurnProducts},               // on values, before they have places; what is split are columns as held
+    {"separate_late_fields", passes::SeparateLateFields},  // once it is known which operand is which
+    {"split_sums", passes::SplitSums},                     // on values, before they have places
+    {"spread_instances", passes::SpreadInstances},         // on whole workers: below, a block's own instances are counted
+    {"guard_padding", passes::GuardPadding},               // once it is known which blocks take one tile; on stores whole
     {"assign_roles", passes::AssignRoles, ir::Level::kLowering,
      Established::kRoles},                        // who executes: layouts and transfers differ by role
     {"widen_columns", passes::WidenColumns},      // before all that asks how operands lie or where tiles fit

@@ -155,11 +155,19 @@ bool OverlapForm::FindEarly(OverlapPlan& plan) const {
   return is_apart && !plan.early.contains(plan.held);
 }
 
-/// The last product's operand comes from the first ones: otherwise nothing stands between them that the unit would wait for.
+/// The last product's operand comes from the first ones, or, where it is the only one and outlasts that, from shared memory:
+/// otherwise nothing stands between them that the unit would wait for.
 bool OverlapForm::LeadsToLate(const OverlapPlan& plan) const {
   std::set<ValueId> from_early;
   for (const size_t place : plan.early) {
     if (body_[place].code == OpCode::kMma) from_early.insert(body_[place].operands[0]);
+  }
+  const auto is_product = [](const Op& op) { return op.code == OpCode::kMma; };
+  const Op& late = body_[*plan.late.rbegin()];
+  if (std::count_if(body_.begin(), body_.end(), is_product) == 1 && OutlastsOperand(kernel_, late)) {
+    for (const Op& op : body_) {
+      if (op.code == OpCode::kLoadShared) from_early.insert(op.results[0]);
+    }
   }
   for (const Op& op : body_) {
     const auto is_from_early = [&](ValueId value) { return from_early.contains(value); };
@@ -195,10 +203,12 @@ void OverlapForm::FindTouching(OverlapPlan& plan) const {
         std::any_of(plan.touching.begin(), plan.touching.end(), [&](size_t place) { return Conflict(body_[place], body_[i]); });
     if (i == plan.held || Uses(body_[i], sum) || follows) plan.touching.insert(i);
   }
-  // To round right into what is held saves a copy.
+  // To round right into what is held saves a copy. To widen there would cost more than one.
   const ValueId rounded = body_[plan.held].operands[0];
   const auto maker = maker_.find(rounded);
   if (maker == maker_.end() || body_[maker->second].code != OpCode::kConvert || CountUses(body_, rounded) != 1) return;
+  const auto bytes = [&](ValueId value) { return Bytes(kernel_.TypeOf(value).dtype); };
+  if (bytes(body_[maker->second].operands[0]) < bytes(rounded)) return;
   for (size_t i = maker->second + 1; i < body_.size(); ++i) {
     if (i != plan.held && Conflict(body_[maker->second], body_[i])) return;
   }
@@ -358,6 +368,11 @@ void Overlap::Turn(Op loop, const OverlapPlan& plan, Region& out) {
 }
 
 }  // namespace
+
+bool OutlastsOperand(const ir::Kernel& kernel, const Op& product) {
+  constexpr int64_t kTooFewColumns = 128;
+  return kernel.TypeOf(product.operands[0]).cols > kTooFewColumns;
+}
 
 Result<void> OverlapProducts(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   if (!target.has_matrix_group || kernel.depth == 0 || kernel.Spread() > 1) return {};

@@ -248,6 +248,7 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
   const int64_t unit_rows = worker.layout.RowUnit(), unit_cols = worker.layout.ColsPerBlock();
   const std::set<int64_t> rows_of_sums = RowsOfSums(kernel, worker);
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
+  const std::set<ir::ValueId> only_multiplied = OnlyMultiplied(worker.body);
   // By rows and columns, where it stands first: the same mend will do for it elsewhere.
   struct Misfit {
     ir::Type type;
@@ -258,6 +259,7 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kPart) parts.insert(op.results[0]);
     if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose) return;  // may stay in shared memory
+    if (op.code == ir::OpCode::kRead && only_multiplied.contains(op.results[0])) return;
     for (ir::ValueId value : op.results) {
       const ir::Type& type = kernel.TypeOf(value);
       const bool fits = worker.layout.HoldsRows(type.rows) && worker.layout.HoldsCols(type.cols);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/passes/overlap_products.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/walk.h"
 
@@ -22,11 +23,11 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-/// The fields of one receive in a loop's body that only its last product reads, on the right, where its left operand comes from a
-/// product with another field.
+/// The fields of one receive in a loop's body that only its last product reads, on the right, where its left operand is computed
+/// from another field.
 class LateFields {
  public:
-  LateFields(const Region& body, const Op& receive) : body_(body) {
+  LateFields(const ir::Kernel& kernel, const Region& body, const Op& receive) : kernel_(kernel), body_(body) {
     for (size_t i = 0; i < receive.results.size(); ++i) field_of_[receive.results[i]] = i;
     for (const Op& op : body) {
       const bool is_view = ir::IsPartOrTranspose(op.code);
@@ -56,7 +57,8 @@ class LateFields {
     std::set<ValueId> from_other;
     for (const Op& op : body_) {
       const auto reads_other = [&](ValueId value) { return field_of_.contains(value) && field_of_.at(value) != late; };
-      const bool begins = ir::IsProduct(op.code) && std::any_of(op.operands.begin(), op.operands.end(), reads_other);
+      const bool computes = ir::IsProduct(op.code) || (OutlastsOperand(kernel_, product) && !ir::IsPartOrTranspose(op.code));
+      const bool begins = computes && std::any_of(op.operands.begin(), op.operands.end(), reads_other);
       const auto follows = [&](ValueId value) { return from_other.contains(value); };
       if (&op == &product) return follows(op.operands[1]);
       if (!begins && std::none_of(op.operands.begin(), op.operands.end(), follows)) continue;
@@ -66,17 +68,18 @@ class LateFields {
     return false;
   }
 
+  const ir::Kernel& kernel_;
   const Region& body_;
   std::map<ValueId, size_t> field_of_;  // of what is received, and of views of it
 };
 
-std::set<size_t> LateIn(const Region& region, const std::string& pipe, bool is_loop) {
+std::set<size_t> LateIn(const ir::Kernel& kernel, const Region& region, const std::string& pipe, bool is_loop) {
   for (const Op& op : region) {
     if (is_loop && op.code == OpCode::kReceive && op.symbol == pipe) {
-      if (std::set<size_t> late = LateFields(region, op).Find(); !late.empty()) return late;
+      if (std::set<size_t> late = LateFields(kernel, region, op).Find(); !late.empty()) return late;
     }
     for (const Region& inner : op.regions) {
-      if (std::set<size_t> late = LateIn(inner, pipe, op.code == OpCode::kFor); !late.empty()) return late;
+      if (std::set<size_t> late = LateIn(kernel, inner, pipe, op.code == OpCode::kFor); !late.empty()) return late;
     }
   }
   return {};
@@ -230,14 +233,17 @@ Result<void> SeparateFields(ir::Kernel& kernel, const Target& target, Diagnostic
   }
   const size_t errors = diagnostics.ErrorCount();
   RefuseScatteredParts(kernel, target, diagnostics);
-  if (diagnostics.ErrorCount() != errors) return Failure{};
+  return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
+}
+
+Result<void> SeparateLateFields(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   if (!target.has_matrix_group || kernel.depth == 0) return {};
   for (size_t place = kernel.pipes.size(); place-- > 0;) {
     const ir::Pipe& pipe = kernel.pipes[place];
     if (pipe.fields.size() < 2 || pipe.slots == 1 || !pipe.part_of.empty() || !pipe.per_worker.empty()) continue;
     if (!IsLoaded(kernel, pipe.name)) continue;
     std::set<size_t> late;
-    for (const ir::Worker& worker : kernel.workers) late.merge(LateIn(worker.body, pipe.name, false));
+    for (const ir::Worker& worker : kernel.workers) late.merge(LateIn(kernel, worker.body, pipe.name, false));
     if (late.empty() || late.size() == pipe.fields.size()) continue;
     Separate(kernel, place, late);
   }

@@ -105,8 +105,12 @@ void Staging::PlaceBefore(const Op& op, Region& out) {
   for (const auto& [value, read] : pending_) {
     if (!Uses(op, value)) continue;
     bool is_operand = false;
+    const bool is_vector = kernel_.TypeOf(value).rows == 1 || kernel_.TypeOf(value).cols == 1;
     for (const Region& region : op.regions) {
-      ForEachOp(region, [&, v = value](const Op& inner) { is_operand |= ir::IsProduct(inner.code) && Uses(inner, v); });
+      ForEachOp(region, [&, v = value](const Op& inner) {
+        const bool in_shared = ir::IsProduct(inner.code) || (inner.code == OpCode::kTranspose && !is_vector);
+        is_operand |= in_shared && Uses(inner, v);
+      });
     }
     (is_operand ? in_shared : in_registers).insert(value);
   }

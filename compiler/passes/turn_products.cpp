@@ -70,8 +70,9 @@ class Turning {
   void TurnOne(bool is_turned, Op& op, Region& out) {
     if (ir::IsProduct(op.code)) {
       ValueId &left = op.operands.end()[-2], &right = op.operands.end()[-1];
-      const ValueId new_left = Other(right, out, op.span);
-      right = Other(left, out, op.span);
+      const auto other = [&](ValueId operand) { return tiles_.IsInMemory(operand) ? Other(operand, out, op.span) : operand; };
+      const ValueId new_left = other(right);
+      right = other(left);
       left = new_left;
     } else if (is_turned && !ir::IsPartOrTranspose(op.code)) {
       if (op.code == OpCode::kRead || op.code == OpCode::kStore) Toggle(op.slot, "", "transposed");

@@ -11,8 +11,10 @@
 //     y = transpose x
 //     store D[n : 64, m : 208] = y                     store D[n : 64, m : 208] = x
 //
-// where acc was f32[208, 64] and is f32[64, 208] now. What lies in shared memory is read either way. Workers that take parts of
-// such tiles, send them or multiply them again stay as they are (turned_tiles.h).
+// where acc was f32[208, 64] and is f32[64, 208] now. What lies in shared memory is read either way. An operand that is computed is
+// turned like the sum: a right one becomes a left one, which the unit reads from registers, so that the product is turned for that,
+// too; a left one becomes a right one and goes to shared memory, which only rows that the unit does not take are reason enough for.
+// Workers that take parts of such tiles or send them stay as they are (turned_tiles.h).
 #pragma once
 
 #include "compiler/ir/ir.h"

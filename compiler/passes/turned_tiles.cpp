@@ -2,6 +2,7 @@
 #include "compiler/passes/turned_tiles.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,6 +23,8 @@ namespace {
 bool IsVector(const ir::Type& type) { return type.rows == 1 || type.cols == 1; }
 bool IsPoint(const ir::Type& type) { return type.rows == 1 && type.cols == 1; }
 
+ValueId SumOf(const Op& product) { return product.code == OpCode::kAccumulate ? product.operands[0] : product.results[0]; }
+
 }  // namespace
 
 WaysOfTiles::Way WaysOfTiles::Find(ValueId value) const {
@@ -39,10 +42,30 @@ bool WaysOfTiles::Join(ValueId a, ValueId b, bool differ) {
   return true;
 }
 
+std::set<ValueId> OnlyMultiplied(const Region& body) {
+  std::map<ValueId, std::vector<const Op*>> users;
+  ForEachOp(body, [&](const Op& op) {
+    for (const ValueId value : op.operands) users[value].push_back(&op);
+  });
+  std::set<ValueId> found;
+  const std::function<bool(ValueId)> is_only_multiplied = [&](ValueId value) {
+    return std::all_of(users[value].begin(), users[value].end(), [&](const Op* user) {
+      if (user->code == OpCode::kTranspose) return is_only_multiplied(user->results[0]);
+      return ir::IsProduct(user->code) && (user->operands.end()[-2] == value || user->operands.back() == value);
+    });
+  };
+  for (const auto& [value, ops] : users) {
+    if (is_only_multiplied(value)) found.insert(value);
+  }
+  return found;
+}
+
 TurnedTiles::TurnedTiles(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), worker_(worker) {
+  const std::set<ValueId> only_multiplied = OnlyMultiplied(worker.body);
   ForEachOp(worker.body, [&](const Op& op) {
     const bool is_view = ir::IsPartOrTranspose(op.code) && in_memory_.contains(op.operands[0]);
-    if (op.code != OpCode::kReceive && !is_view) return;
+    const bool is_copied = op.code == OpCode::kRead && only_multiplied.contains(op.results[0]);
+    if (op.code != OpCode::kReceive && !is_view && !is_copied) return;
     in_memory_.insert(op.results.begin(), op.results.end());
     if (op.code == OpCode::kTranspose) turned_from_[op.results[0]] = op.operands[0];
   });
@@ -66,16 +89,19 @@ bool TurnedTiles::Pays() const {
             [&](const Op& op) { reduces_rows |= ir::ReducesOrScans(op.code) && op.slot == "rows" && IsHeldTurned(op); });
   // Rows that became columns are reduced by all warps together, which wait for each other.
   const Shapes shapes = ShapesOfProducts();
-  return shapes.fit && (shapes.need_turn || (shapes.gain && !reduces_rows));
+  return shapes.fit && (shapes.need_turn || (shapes.gain && !shapes.loss && !reduces_rows));
 }
 
 TurnedTiles::Shapes TurnedTiles::ShapesOfProducts() const {
   Shapes shapes;
   ForEachOp(worker_.body, [&](const Op& op) {
     if (!ir::IsProduct(op.code)) return;
-    const ir::Type& sum = kernel_.TypeOf(op.code == OpCode::kAccumulate ? op.operands[0] : op.results[0]);
+    const ir::Type& sum = kernel_.TypeOf(SumOf(op));
+    // The unit reads the left operand from registers, too; the right one has to go to shared memory.
+    const bool left_computed = !IsInMemory(op.operands.end()[-2]), right_computed = !IsInMemory(op.operands.back());
     shapes.fit &= sum.cols % kMatrixRows == 0 && sum.rows % kMatrixCols == 0 && sum.rows <= kMatrixMostCols;
-    shapes.gain |= sum.rows > sum.cols;
+    shapes.gain |= right_computed || sum.rows > sum.cols;
+    shapes.loss |= left_computed;
     shapes.need_turn |= sum.rows % kMatrixRows != 0;
   });
   return shapes;
@@ -84,9 +110,8 @@ TurnedTiles::Shapes TurnedTiles::ShapesOfProducts() const {
 void TurnedTiles::NoteObstacle(DiagnosticBuilder& report) const {
   const Shapes shapes = ShapesOfProducts();
   if (obstacle_ == nullptr || !shapes.fit || !shapes.need_turn) return;
-  const char* const but_for = ir::IsProduct(obstacle_->code) ? "if its operands came by pipes and had 16 bits" : "but for this";
   report.Note(obstacle_->span,
-              fmt::format("{}, products would be computed turned, as y.T @ x.T: rows in multiples of {}", but_for, kMatrixCols));
+              fmt::format("but for this, products would be computed turned, as y.T @ x.T: rows in multiples of {}", kMatrixCols));
 }
 
 ValueId TurnedTiles::TurnedFrom(ValueId view) const {
@@ -102,8 +127,12 @@ bool TurnedTiles::IsAsHeld(const Op& op) const {
 
 /// What meets element by element is held the same way, what the source turns the other way.
 bool TurnedTiles::Join(const Op& op) {
-  if (ir::IsProduct(op.code))
-    return ways_.Join(WaysOfTiles::kTurned, op.code == OpCode::kAccumulate ? op.operands[0] : op.results[0], false);
+  if (ir::IsProduct(op.code)) {
+    std::vector<ValueId> tiles(op.operands.end() - 2, op.operands.end());
+    std::erase_if(tiles, [&](ValueId value) { return IsInMemory(value); });
+    tiles.push_back(SumOf(op));
+    return std::all_of(tiles.begin(), tiles.end(), [&](ValueId tile) { return ways_.Join(WaysOfTiles::kTurned, tile, false); });
+  }
   if (IsTurnOfRegisters(op)) return IsVector(kernel_.TypeOf(op.results[0])) || ways_.Join(op.operands[0], op.results[0], true);
   return op.code == OpCode::kReceive || ir::IsPartOrTranspose(op.code) || JoinAll(op);
 }
@@ -163,6 +192,7 @@ bool TurnedTiles::IsComplete(const Op& turn) const {
 /// Narrow elements are turned on their way to the copy engine, which stores floats of 16 bits; others go from registers, where
 /// eight lanes hold neighbours, and bytes would be stored one by one.
 bool TurnedTiles::CanStoreTurned(const Op& store) const {
+  if (IsVector(kernel_.TypeOf(store.operands[0]))) return true;
   const DType dtype = FindTensor(kernel_, store.symbol).dtype;
   const bool goes_by_engine =
       IsFloat(dtype) && Bytes(dtype) == 2 && static_cast<typed::StoreOp>(store.number) == typed::StoreOp::kSet;
@@ -172,7 +202,6 @@ bool TurnedTiles::CanStoreTurned(const Op& store) const {
 /// The unit reads elements of 16 bits either way, and others where the terms of a sum lie side by side.
 bool TurnedTiles::CanMultiplyTurned(const Op& product) const {
   const ValueId left = product.operands.end()[-2], right = product.operands.back();
-  if (!IsInMemory(left) || !IsInMemory(right)) return false;
   const bool is_either_way = Bytes(kernel_.TypeOf(left).dtype) == 2 && Bytes(kernel_.TypeOf(right).dtype) == 2;
   return is_either_way || (TurnedFrom(left) == ir::kNone && TurnedFrom(right) != ir::kNone);
 }

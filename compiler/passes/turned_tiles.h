@@ -31,6 +31,9 @@ class WaysOfTiles {
   std::map<ir::ValueId, Way> under_;
 };
 
+/// Tiles that are multiplied and not used otherwise, perhaps turned around: shared memory is their place.
+std::set<ir::ValueId> OnlyMultiplied(const ir::Region& body);
+
 class TurnedTiles {
  public:
   TurnedTiles(const ir::Kernel& kernel, const ir::Worker& worker);
@@ -40,7 +43,7 @@ class TurnedTiles {
   /// Of a product whose rows no matrix instruction takes: what stands in the way of its being turned, if that is not its shape.
   void NoteObstacle(DiagnosticBuilder& report) const;
 
-  /// Received, or a view of what is.
+  /// Received, or read to be multiplied and for nothing else; or a view of that.
   bool IsInMemory(ir::ValueId value) const { return in_memory_.contains(value); }
   /// What a view of memory shows turned around; kNone: it lies as the view shows it.
   ir::ValueId TurnedFrom(ir::ValueId view) const;
@@ -54,7 +57,8 @@ class TurnedTiles {
  private:
   struct Shapes {
     bool fit = true;         // the unit takes each product turned
-    bool gain = false;       // one has more rows than columns
+    bool gain = false;       // one has more rows than columns, or a right operand that is computed
+    bool loss = false;       // one has a left operand that is computed
     bool need_turn = false;  // of one, rows that it does not take as they are
   };
   Shapes ShapesOfProducts() const;
