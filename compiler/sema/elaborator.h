@@ -243,6 +243,13 @@ class Elaborator {
   Value CallReshape(const ast::CallExpr& expr, std::vector<Value> args);
   Value CallRandom(const ast::CallExpr& expr, std::vector<Value> args, bool uniform);
   Value CallCumsum(const ast::CallExpr& expr, std::vector<Value> args);
+  Value Named(const std::string& name, Value value);
+  Value FloatTile(const ast::CallExpr& expr, Value x);
+  Value AboveMinusInfinity(Value top, Span span);
+  Value CallSoftmax(const ast::CallExpr& expr, Value x);
+  Value CallOnline(const ast::CallExpr& expr, std::vector<Value> args);
+  Value CallRowArgMax(const ast::CallExpr& expr, Value x);
+  Value CallRepeat(const ast::CallExpr& expr, std::vector<Value> args);
   Value CallFn(const ast::CallExpr& expr, const ast::FnDecl& fn);
   bool MatchFnType(const ast::TypeExpr& type, Value& value, const std::string& what, Span decl);
   bool MatchExtent(const ast::Expr& extent, int64_t actual, const Value& value, const std::string& what);
