@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -110,6 +111,7 @@ class Elaborator {
 
   // check_section.cpp
   void ElaborateSection(const ast::GridSection& source);
+  void ReportData(const ast::Pattern& pattern, std::span<const typed::StmtPtr> lets);
   void DeclareAxis(const ast::GridAxis& axis, typed::Section& section);
   void DeclarePipe(const ast::PipeDecl& pipe, const ast::GridSection& source, typed::Section& section);
   bool AddPipeFields(const ast::TypeExpr& type, const ast::Name& name, typed::Pipe& pipe);
