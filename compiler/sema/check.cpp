@@ -59,7 +59,7 @@ class Checker {
 
 void Checker::CollectFns(const ast::File& file) {
   for (const ast::FnDecl& fn : file.fns) {
-    if (IsStandardFunction(fn.name.text)) {
+    if (IsStandardFunction(fn.name.text) && !IsMadeOfOthers(fn.name.text)) {
       diagnostics_.Error(DiagnosticKind::kHiddenName, fn.name.span, fmt::format("`{}` is a standard function", fn.name.text))
           .Help("choose another name");
       continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Calls: which function, conversions, and what the standard functions of builtin.def take. What these give:
-// check_call_elements.cpp, check_call_tile.cpp. `fn`s are in check_fn_call.cpp.
+// check_call_elements.cpp, check_call_tile.cpp, check_call_composed.cpp. `fn`s are in check_fn_call.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,11 @@ enum class Class : uint8_t {
   kReshape,
   kRandom,
   kUniform,
-  kLater,
+  // Made of others: check_call_composed.cpp.
+  kRowArgMax,
+  kSoftmax,
+  kOnline,
+  kRepeat,
 };
 
 struct Builtin {
@@ -65,9 +69,11 @@ const Builtin* FindBuiltin(std::string_view name) {
 
 }  // namespace
 
-bool IsStandardFunction(std::string_view name) {
+bool IsStandardFunction(std::string_view name) { return FindBuiltin(name) != nullptr || DTypeFromName(name).has_value(); }
+
+bool IsMadeOfOthers(std::string_view name) {
   const Builtin* builtin = FindBuiltin(name);
-  return (builtin != nullptr && builtin->kind != Class::kLater) || DTypeFromName(name).has_value();
+  return builtin != nullptr && builtin->kind >= Class::kRowArgMax;
 }
 
 Value Elaborator::EvalCall(const ast::CallExpr& expr) {
@@ -184,10 +190,6 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
   const std::string& name = expr.callee.text;
   const Builtin* builtin = FindBuiltin(name);
   if (builtin == nullptr) return NoSuchFunction(expr);
-  if (builtin->kind == Class::kLater) {
-    ReportNotImplemented(diagnostics_, expr.callee.span, fmt::format("`{}`", name), HelpUntilBuilt(name));
-    return Error();
-  }
   const bool takes_block = builtin->kind == Class::kPos || builtin->kind == Class::kValid;
   std::vector<Value> args;
   if (!EvalArguments(expr, builtin->least, builtin->most, takes_block, args)) return Error();
@@ -213,7 +215,10 @@ Value Elaborator::CallBuiltin(const ast::CallExpr& expr) {
     case Class::kReshape: return CallReshape(expr, std::move(args));
     case Class::kRandom: return CallRandom(expr, std::move(args), false);
     case Class::kUniform: return CallRandom(expr, std::move(args), true);
-    case Class::kLater: break;
+    case Class::kRowArgMax: return CallRowArgMax(expr, std::move(args[0]));
+    case Class::kSoftmax: return CallSoftmax(expr, std::move(args[0]));
+    case Class::kOnline: return CallOnline(expr, std::move(args));
+    case Class::kRepeat: return CallRepeat(expr, std::move(args));
   }
   InternalError("a function of no class", expr.span);
 }

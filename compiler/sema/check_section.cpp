@@ -341,6 +341,23 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
   section.workers.push_back(std::move(worker));
 }
 
+/// Once for a `let` beside the pipes, which may be several here: a function that it calls names what it computes on the way.
+void Elaborator::ReportData(const ast::Pattern& pattern, std::span<const typed::StmtPtr> lets) {
+  const auto is_data = [&](const typed::StmtPtr& let) {
+    const typed::Var& var = kernel_.vars[let->var];
+    return var.type.is_tile || var.level == Level::kWorker;
+  };
+  const auto found = std::ranges::find_if(lets, is_data);
+  if (found == lets.end()) return;
+  const typed::Stmt& let = **found;
+  const typed::Var& var = kernel_.vars[let.var];
+  const auto named = std::ranges::find(pattern.names, var.name, &ast::Name::text);
+  const std::string& name = named == pattern.names.end() ? pattern.names.front().text : named->text;
+  diagnostics_.Error(DiagnosticKind::kWorkerLevel, let.span, fmt::format("`{}` is declared for all workers and holds data", name))
+      .Label(let.span, fmt::format("is `{}`", TypeText(var.type)))
+      .Help("declare it in the worker that uses it; a `let` beside the pipes is a number that every worker can compute");
+}
+
 void Elaborator::ElaborateSection(const ast::GridSection& source) {
   typed::Section section;
   section.span = source.head_span;
@@ -353,17 +370,13 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   for (const ast::GridAxis& axis : source.axes) DeclareAxis(axis, section);
   block_ = &section.lets;
   no_receive_ = "outside a worker";
-  CheckStmts(source.lets);
+  for (const ast::StmtPtr& let : source.lets) {
+    const size_t first = section.lets.size();
+    CheckStmt(*let);
+    ReportData(ast::Cast<ast::LetStmt>(*let).pattern, std::span(section.lets).subspan(first));
+  }
   no_receive_ = nullptr;
   block_ = nullptr;
-  for (const typed::StmtPtr& let : section.lets) {
-    const typed::Var& var = kernel_.vars[let->var];
-    if (!var.type.is_tile && var.level != Level::kWorker) continue;
-    diagnostics_
-        .Error(DiagnosticKind::kWorkerLevel, let->span, fmt::format("`{}` is declared for all workers and holds data", var.name))
-        .Label(let->span, fmt::format("is `{}`", TypeText(var.type)))
-        .Help("declare it in the worker that uses it; a `let` beside the pipes is a number that every worker can compute");
-  }
   for (const ast::PipeDecl& pipe : source.pipes) DeclarePipe(pipe, source, section);
   ApplyScheduleItems(section);
   unrolled_loops_ = UnrolledLoops(source);

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -110,6 +111,7 @@ class Elaborator {
 
   // check_section.cpp
   void ElaborateSection(const ast::GridSection& source);
+  void ReportData(const ast::Pattern& pattern, std::span<const typed::StmtPtr> lets);
   void DeclareAxis(const ast::GridAxis& axis, typed::Section& section);
   void DeclarePipe(const ast::PipeDecl& pipe, const ast::GridSection& source, typed::Section& section);
   bool AddPipeFields(const ast::TypeExpr& type, const ast::Name& name, typed::Pipe& pipe);
@@ -243,6 +245,13 @@ class Elaborator {
   Value CallReshape(const ast::CallExpr& expr, std::vector<Value> args);
   Value CallRandom(const ast::CallExpr& expr, std::vector<Value> args, bool uniform);
   Value CallCumsum(const ast::CallExpr& expr, std::vector<Value> args);
+  Value Named(const std::string& name, Value value);
+  Value FloatTile(const ast::CallExpr& expr, Value x);
+  Value AboveMinusInfinity(Value top, Span span);
+  Value CallSoftmax(const ast::CallExpr& expr, Value x);
+  Value CallOnline(const ast::CallExpr& expr, std::vector<Value> args);
+  Value CallRowArgMax(const ast::CallExpr& expr, Value x);
+  Value CallRepeat(const ast::CallExpr& expr, std::vector<Value> args);
   Value CallFn(const ast::CallExpr& expr, const ast::FnDecl& fn);
   bool MatchFnType(const ast::TypeExpr& type, Value& value, const std::string& what, Span decl);
   bool MatchExtent(const ast::Expr& extent, int64_t actual, const Value& value, const std::string& what);

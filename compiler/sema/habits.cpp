@@ -28,8 +28,6 @@ constexpr std::string_view kBlock =
 constexpr std::string_view kProduct = "a product of matrices is `a @ b`";
 constexpr std::string_view kFilled = "a number fills a tile: `var x: f32[64, 64] = 0`";
 
-constexpr std::string_view kPlaceOfMaximum =
-    "the lowest place of the maximum is `rowmin(where(x == rowmax(x), iota(n).T, n))`, for n columns";
 constexpr std::string_view kBeside = "tiles side by side are `cat(a, b)`";
 constexpr std::string_view kCombined = "tiles of work add to a tensor by `Y[m, n] += x`; it has a preset, `Y: out f32[M, N] = 0`";
 
@@ -50,8 +48,11 @@ constexpr Habit kFunctions[] = {
     {"maximum", "write `max(a, b)`"},
     {"minimum", "write `min(a, b)`"},
     {"arange", "a column of 0, 1, .. is `iota(n)`, that of a block's numbers `pos(m)`"},
-    {"argmax", kPlaceOfMaximum},
-    {"argmin", "the lowest place of the minimum is `rowmin(where(x == rowmin(x), iota(n).T, n))`, for n columns"},
+    {"argmax", "the maximum of each row and the lowest place of it are `let (top, place) = rowargmax(x)`"},
+    {"argmin", "the lowest place of each row's minimum is the second of `rowargmax(-x)`"},
+    {"range", "a range is written where it is used, `for k in lo .. hi by 64`, and a block index is one: `for k in z by 64`"},
+    {"tf32",
+     "round by name to a type of 16 bits: `let hi = bf16(x)`; what that drops is `bf16(x - f32(hi))`, for products of its own"},
     {"norm", "write `sqrt(rowsum(x * x))`"},
     {"log1p", "write `log(1 + x)`"},
     {"clip", "write `clamp(x, lo, hi)`"},
@@ -122,13 +123,9 @@ constexpr Habit kMembers[] = {{"shape", kExtent},
                               {"f", "a number has no suffix: `1.0`"}};
 
 constexpr Habit kNotBuilt[] = {
-    {"softmax", "write `let e = exp(x - rowmax(x))` and `e / rowsum(e)`"},
-    {"rowargmax", kPlaceOfMaximum},
     {"i8", "hold four in a `u32`, and take them apart by `/` and `%`: `i32(x / 256 % 256)` is the second, as a number from 0 on"},
     {"u8", "hold four in a `u32`, and take them apart by `/` and `%`: `x / 256 % 256` is the second"},
-    {"f64", "`f32` is the widest type; a sum of two parts, `hi + lo`, keeps what it rounds away"},
-    {"online", "keep the maximum and the sum of a row in `var`s, and scale the sum by `exp(old - new)` where the maximum grows"},
-    {"tf32", "round by name to a type of 16 bits: `bf16(x)`"}};
+    {"f64", "`f32` is the widest type; a sum of two parts, `hi + lo`, keeps what it rounds away"}};
 
 }  // namespace
 

@@ -15,7 +15,7 @@ std::string_view HelpForName(std::string_view name);
 std::string_view HelpForMember(std::string_view name);
 std::string_view HelpForScheduleItem(std::string_view name);
 
-/// What to write in place of a function or an element type that is specified, not yet implemented; "" where nothing is as short.
+/// What to write in place of an element type that is specified, not yet implemented; "" where nothing is as short.
 std::string_view HelpUntilBuilt(std::string_view name);
 
 /// A name in front of functions in other languages: `tl`, `torch`.

@@ -29,7 +29,9 @@ void ReportUnknownName(const std::string& name, Span span, NameUse use, const Si
 /// `tl.dot(..)`, `torch.exp(x)`: reported by what the function is called here; false if the base is no such name.
 bool ReportModule(const ast::MethodExpr& expr, const Scope& scope, Diagnostics& diagnostics);
 
-/// A function of builtin.def that is implemented, or the name of an element type.
+/// A function of builtin.def, or the name of an element type.
 bool IsStandardFunction(std::string_view name);
+/// One of these that a file may have a `fn` of its own in place of.
+bool IsMadeOfOthers(std::string_view name);
 
 }  // namespace tkc::sema
