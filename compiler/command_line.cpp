@@ -338,7 +338,7 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
     return kExitOk;
   }
   if (flags.list_targets) return ListTargets();
-  if (!flags.code.empty()) return Explain(flags.code);
+  if (!flags.code.empty()) return Explain(flags.code) ? kExitOk : report(CodeFault(flags.code));
 
   if (run_app->parsed()) {
     if (const auto fault = run_texts.TakeApart(run_line.run)) return report(*fault);

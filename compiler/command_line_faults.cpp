@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "compiler/driver/options.h"
+#include "compiler/support/diagnostic.h"
 #include "compiler/support/nearest_name.h"
 #include "compiler/support/render.h"
 #include "compiler/target/target.h"
@@ -79,6 +80,16 @@ CommandLineFault MissingFault(const std::string& command, std::string_view text)
   if (!text.starts_with("kernel.tk")) return OptionFault(command, fmt::format("`{}` needs `-o FILE`", command));
   return {fmt::format("no file to {}", command.substr(command.rfind(' ') + 1)),
           fmt::format("`{} kernel.tk`; `{} --help` shows more", command, command)};
+}
+
+CommandLineFault CodeFault(std::string_view code) {
+  std::vector<std::string> codes;
+  for (const DiagnosticKindInfo& info : kDiagnosticKinds) codes.emplace_back(info.code);
+  std::string help = "the code stands in brackets behind a message; these exist:";
+  for (const std::string& each : codes) help += "\n  " + each;
+  if (const std::string nearest = NearestName(code, std::move(codes)); !nearest.empty())
+    help = fmt::format("write `tkc --explain {}`", nearest);
+  return {fmt::format("no diagnostic has the code `{}`", code), help};
 }
 
 CommandLineFault ExtrasFault(const Extras& extras) {

@@ -24,6 +24,8 @@ CommandLineFault NumberFault(const std::string& command, std::string_view text);
 CommandLineFault CountFault(const std::string& command, std::string_view text);
 /// What a command can't do without.
 CommandLineFault MissingFault(const std::string& command, std::string_view text);
+/// What `--explain` has no page of.
+CommandLineFault CodeFault(std::string_view code);
 
 /// Words that nothing takes.
 struct Extras {

@@ -19,7 +19,7 @@ std::optional<Finding> CheckWarps(const ir::Kernel& kernel, const Target& target
     for (int64_t warp = worker.first_warp; warp < worker.first_warp + worker.Warps(); ++warp) {
       const bool exists = warp >= 0 && warp < warps;
       if (!exists || owner[static_cast<size_t>(warp)])
-        return Over(worker.span, fmt::format("`{}` does not have warp {} of {} for itself", worker.name, warp, warps));
+        return Over(worker.span, fmt::format("`{}` does not have warp {} of {} for itself", worker.SourceName(), warp, warps));
       owner[static_cast<size_t>(warp)] = &worker;
     }
   }

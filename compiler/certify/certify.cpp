@@ -47,15 +47,19 @@ std::string Describe(const Program& program, const Target& target, Replays& repl
   line("hazards", "none: each access to shared memory comes behind those that it conflicts with, copies and products included");
   int64_t elements = 0;
   for (const ir::Barrier& barrier : kernel.barriers) elements += barrier.count;
-  line("barriers",
-       elements == 0
-           ? "no mbarrier"
-           : fmt::format("{} mbarriers: arrivals and bytes as expected in every phase, no wait two phases behind", elements));
+  line("barriers", elements == 0
+                       ? "no mbarrier"
+                       : fmt::format("{} mbarrier{}: arrivals and bytes as expected in every phase, no wait two phases behind",
+                                     elements, elements == 1 ? "" : "s"));
   if (!target.folds_copies) line("proxies", "a fence of the writer between ordinary stores and the copy engine or the matrix unit");
-  if (const size_t waits = WaitsForCopies(program).size(); waits > 0)
+  if (const std::vector<const ir::Op*> waits = WaitsForCopies(program); !waits.empty()) {
+    const auto drained = std::count_if(waits.begin(), waits.end(), [](const ir::Op* wait) { return wait->number == 0; });
     line("copies",
-         fmt::format("each read in its own turn, behind its threads' waits and a barrier; {} counted {}, none for more than needed",
-                     waits, waits == 1 ? "wait" : "waits"));
+         fmt::format(
+             "each read in its own turn, behind its threads' waits and a barrier; {} counted {}, none for more than needed{}",
+             waits.size(), waits.size() == 1 ? "wait" : "waits",
+             drained == 0 ? "" : fmt::format("; {} of them {} for all copies", drained, drained == 1 ? "is" : "are")));
+  }
   line("registers", !target.registers.Moves()
                         ? "what is read has been set"
                         : fmt::format("accumulators untouched in flight, fenced before; {} of {} a thread over all warpgroups",

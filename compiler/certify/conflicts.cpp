@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
@@ -218,8 +219,21 @@ void Collector::Fragments(const Op& op, bool is_store) {
       FragmentMove(buffer.rows, cols, shares, is_store));
 }
 
-/// What could be written instead, as far as the access itself says.
-std::string Advice(const SharedAccess& access, const ir::Buffer& buffer) {
+/// Whether threads move this tile between registers and shared memory in several ways.
+bool MovesInSeveralWays(const std::vector<SharedAccess>& accesses, const SharedAccess& one) {
+  const auto way = [](const SharedAccess& access) {
+    return std::tuple(access.kind, access.transposed, access.rows, access.cols, access.width, access.held, access.wavefronts);
+  };
+  const auto is_by_threads = [](AccessClass kind) {
+    return kind != AccessClass::kEngineWrite && kind != AccessClass::kEngineRead && kind != AccessClass::kAsyncWrite;
+  };
+  return std::any_of(accesses.begin(), accesses.end(), [&](const SharedAccess& other) {
+    return other.buffer == one.buffer && is_by_threads(other.kind) && way(other) != way(one);
+  });
+}
+
+/// What could be written instead, as far as the access and the others of its tile say.
+std::string Advice(const SharedAccess& access, const ir::Buffer& buffer, const std::vector<SharedAccess>& accesses) {
   constexpr int kWidest = 16;  // bytes that a lane moves at once
   if (buffer.is_scratch) return "reduce along rows, which needs no shared memory";
   const bool is_elements = access.kind == AccessClass::kSharedLoad || access.kind == AccessClass::kSharedStore;
@@ -232,8 +246,13 @@ std::string Advice(const SharedAccess& access, const ir::Buffer& buffer) {
         access.held, kWidest, tkc::Name(access.dtype));
   constexpr int64_t kNarrowestSwizzle = 32, kWidestSwizzle = 128;  // bytes of a row
   const int64_t row_bytes = buffer.cols * Bytes(buffer.dtype);
-  if (buffer.rows > 1 && row_bytes % kWidestSwizzle == 0)
-    return "no swizzle serves this access beside the others of the tile: read it in one way only, or have it sent twice";
+  if (buffer.rows > 1 && row_bytes % kWidestSwizzle == 0) {
+    if (MovesInSeveralWays(accesses, access))
+      return "no swizzle serves this access beside the others of the tile: have it sent twice, or let another worker do one of "
+             "them";
+    if (access.cols < buffer.cols && !access.transposed) return "send these columns alone, as a tile of their own";
+    return "a worker holds all of its tiles alike, here to suit another one: let another worker do this";
+  }
   if (buffer.rows > 1 && row_bytes % kNarrowestSwizzle == 0)
     return "make the rows of the tile a multiple of 128 bytes, so that the widest swizzle spreads them over the banks";
   return "make the rows of the tile a multiple of 32 bytes, so that a swizzle spreads them over the banks";
@@ -283,7 +302,7 @@ void WarnOfConflicts(const ir::Module& module, Diagnostics& diagnostics) {
                                access.Degree(), access.wavefronts, access.ideal))
           .Label(access.span, fmt::format("`{}[{}, {}]`, {} bytes a lane: {}", tkc::Name(access.dtype), access.rows, access.cols,
                                           access.width, buffer.purpose))
-          .Help(Advice(access, buffer));
+          .Help(Advice(access, buffer, accesses[i]));
     }
   }
 }

@@ -160,7 +160,7 @@ std::optional<Finding> CheckCounter(const ir::Kernel& kernel) {
       if (op.symbol == kernel.drawn || (op.slot == kernel.drawn) != (op.code == OpCode::kDrawTile))
         found = Fail(op.span, fmt::format("`{}` is used for something else than drawing tiles", kernel.drawn));
       if (op.code == OpCode::kLet && numbers.contains(op.symbol))
-        found = Fail(op.span, fmt::format("`{}` changes the number that it has drawn", worker.name));
+        found = Fail(op.span, fmt::format("`{}` changes the number that it has drawn", worker.SourceName()));
     });
   }
   return found;

@@ -123,7 +123,7 @@ class MarkProof {
   /// The engine takes its boxes from multiples of 16 bytes on, counted from a row's begin, which the launcher asks to be one, or
   /// packs the tensor anew.
   void CheckBox(const Op& op) {
-    const auto [column, element] = ColumnOfBox(kernel_, op);
+    const auto [column, element] = ir::ColumnOfBox(kernel_, op);
     if (integers_.IsMultiple(symbolic::Mul(scope_.Resolve(column), symbolic::Int(element)), kVector)) return;
     Fail(op, fmt::format("nothing shows that the copy by `{}` begins at a multiple of {} bytes of a row", op.symbol, kVector));
   }

@@ -38,7 +38,7 @@ class Powers {
  private:
   bool Holds(const Op& op) {
     if (ir::IsEngineCopy(op.code)) {
-      const auto [column, element] = ColumnOfBox(kernel_, op);
+      const auto [column, element] = ir::ColumnOfBox(kernel_, op);
       return Of(column) + Twos(element) >= Twos(bytes_);
     }
     Define(op);
@@ -87,12 +87,6 @@ class Powers {
 };
 
 }  // namespace
-
-std::pair<Scalar, int64_t> ColumnOfBox(const ir::Kernel& kernel, const Op& copy) {
-  const ir::TensorMap& map = *ir::FindNamed(kernel.maps, copy.symbol);
-  const ir::TensorParam& tensor = *ir::FindNamed(kernel.tensors, map.tensor);
-  return {copy.scalars[tensor.extents.size() - 1], Bytes(tensor.dtype)};
-}
 
 bool BoxesBeginAt(int64_t bytes, const ir::Kernel& kernel, const ir::Worker& worker) {
   return Powers(kernel, bytes).Hold(worker.body);

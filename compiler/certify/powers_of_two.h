@@ -11,7 +11,4 @@ namespace tkc::certify {
 /// a row. False also where that follows from other things, which MarkProof looks at.
 bool BoxesBeginAt(int64_t bytes, const ir::Kernel& kernel, const ir::Worker& worker);
 
-/// The innermost of a copy's coordinates, and the bytes of its element.
-std::pair<ir::Scalar, int64_t> ColumnOfBox(const ir::Kernel& kernel, const ir::Op& copy);
-
 }  // namespace tkc::certify

@@ -26,7 +26,7 @@ void AddAgents(Program& program) {
       for (int64_t instance = 0; instance < worker.instances; ++instance) {
         Agent agent;
         agent.worker = &worker;
-        agent.name = worker.instances > 1 ? fmt::format("{}[{}]", worker.name, instance) : worker.name;
+        agent.name = worker.instances > 1 ? fmt::format("{}[{}]", worker.SourceName(), instance) : worker.SourceName();
         agent.instance = instance;
         agent.block = block;
         agent.computes = worker.Computes();

@@ -73,7 +73,7 @@ static void Leaves(const Scalar& scalar, std::map<std::string, Scalar>& leaves) 
 }
 
 Scope::Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block, std::shared_ptr<LongTerms> long_terms)
-    : long_terms_(std::move(long_terms)), who_(fmt::format("{} {} {}", worker.name, instance, block)) {
+    : long_terms_(std::move(long_terms)), who_(fmt::format("{} {} {}", worker.SourceName(), instance, block)) {
   for (const auto& [name, value] : kernel.launch_lets) names_[name] = Resolve(value);
   for (const Op& op : kernel.lets) BindOp(op);
   if (!worker.instance_name.empty()) names_[worker.instance_name] = symbolic::Int(instance);

@@ -83,8 +83,8 @@ std::optional<Finding> CheckCluster(const Program& program) {
     passes::ForEachOp(worker.body, [&](const ir::Op& op) { inside += op.code == OpCode::kClusterWait; });
     const bool may_do_without = kernel.leaves_alone && inside == 0;
     if (waits && !may_do_without && (count != 1 || inside != 1))
-      return finding(worker.span,
-                     fmt::format("`{}` does not wait for the other blocks once, outside of loops and conditions", worker.name));
+      return finding(worker.span, fmt::format("`{}` does not wait for the other blocks once, outside of loops and conditions",
+                                              worker.SourceName()));
   }
   for (const Agent& agent : program.agents) {
     bool has_waited = !waits;

@@ -111,7 +111,7 @@ std::optional<Finding> CheckElections(const ir::Worker& worker) {
                       : worker.kind == RoleKind::kCopyWarp ? op.number == ir::kOfWarp
                                                            : false;
     if (!fits)
-      found = Wrong(op, fmt::format("`{}` elects one thread of each {}, which is not one thread of the role", worker.name,
+      found = Wrong(op, fmt::format("`{}` elects one thread of each {}, which is not one thread of the role", worker.SourceName(),
                                     op.number == ir::kOfWarp ? "warp" : "warpgroup"));
   });
   return found;

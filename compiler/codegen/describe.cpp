@@ -33,7 +33,7 @@ void DescribeRoles(const ir::Kernel& kernel, std::vector<std::string>& lines) {
                                   WarpRange(role.first_warp, static_cast<int>(ir::kWarpsOfInstance * role.instances)),
                                   RoleNames({&role}), role.in_turn ? " in turn" : "", registers, folded));
     } else {
-      lines.push_back(fmt::format("  {:<14}{}: {}{}", WarpRange(role.first_warp, 1), role.name,
+      lines.push_back(fmt::format("  {:<14}{}: {}{}", WarpRange(role.first_warp, 1), role.SourceName(),
                                   role.IsOneThread() ? "one thread issues copies" : "32 threads copy", registers));
       if (idle > 0 && role.first_warp + 1 == copying) {
         lines.push_back(fmt::format("  {:<14}idle: they make the warpgroup whole", WarpRange(copying, idle)));

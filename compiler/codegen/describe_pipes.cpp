@@ -233,7 +233,7 @@ std::string Plural(int64_t count, std::string_view what) { return fmt::format("{
 std::string RoleNames(const std::vector<const ir::Worker*>& roles) {
   std::string text;
   for (const ir::Worker* role : roles) {
-    text += (text.empty() ? "" : ", ") + role->name;
+    text += (text.empty() ? "" : ", ") + role->SourceName();
     if (role->instances > 1) text += fmt::format("[0..{}]", role->instances - 1);
   }
   return text.empty() ? "?" : text;

@@ -48,7 +48,7 @@ void EmitExtents(const ir::Kernel& first, const ScalarPrinter& host, CodeWriter&
 }
 
 void EmitRequire(const ir::Scalar& condition, const ScalarPrinter& host, CodeWriter& out) {
-  out.Line(fmt::format("call.require({}, {});", host.Text(condition), StringLiteral(symbolic::ToString(condition))));
+  out.Line(fmt::format("call.require({}, {});", host.Text(condition), StringLiteral(symbolic::SourceText(condition))));
 }
 
 /// Whether it is required whatever schedule is chosen: it does not depend on what a set gives its parameters.

@@ -280,6 +280,7 @@ class KernelEmitter {
     }
     quoter_.Forget();
     quoter_.At(role.span);
+    if (!role.instance_of.empty()) out_.Comment(fmt::format("Instance {}: each has a program of its own.", role.number));
     if (role.turned)
       out_.Comment(
           "Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 "

@@ -69,7 +69,8 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
                        map.is_store ? "where alignment or strides rule it out, threads store"
                                     : "where alignment or strides rule it out, from a packed copy in the workspace");
   }
-  for (const ir::Worker& role : kernel.workers) out += fmt::format("  {:<13} {} operations\n", role.name, CountOps(role.body));
+  for (const ir::Worker& role : kernel.workers)
+    out += fmt::format("  {:<13} {} operations\n", role.SourceName(), CountOps(role.body));
 }
 
 /// A line for each access to shared memory, made to be read by scripts, too: test/sim/conflicts.py and test/gpu/conflicts do.

@@ -3,14 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <regex>
 #include <string>
-#include <vector>
 
-#include "compiler/driver/options.h"
 #include "compiler/support/diagnostic.h"
-#include "compiler/support/nearest_name.h"
 
 namespace tkc {
 
@@ -40,24 +36,15 @@ std::string WithoutLinks(std::string_view text) {
 
 }  // namespace
 
-int Explain(std::string_view code) {
+bool Explain(std::string_view code) {
   for (const DiagnosticKindInfo& info : kDiagnosticKinds) {
     if (info.code != code) continue;
     fmt::print("{}: {}\n", info.code, info.summary);
     const std::string_view section = Section(code);
     if (!section.empty()) fmt::print("\n{}\n", WithoutLinks(section));
-    return kExitOk;
+    return true;
   }
-  fmt::print(stderr, "error: no diagnostic has the code `{}`\n", code);
-  std::vector<std::string> codes;
-  for (const DiagnosticKindInfo& info : kDiagnosticKinds) codes.emplace_back(info.code);
-  if (const std::string nearest = NearestName(code, std::move(codes)); !nearest.empty()) {
-    fmt::print(stderr, "help: write `tkc --explain {}`\n", nearest);
-    return kExitUser;
-  }
-  fmt::print(stderr, "help: the code stands in brackets behind a message; these exist:\n");
-  for (const DiagnosticKindInfo& info : kDiagnosticKinds) fmt::print(stderr, "  {}\n", info.code);
-  return kExitUser;
+  return false;
 }
 
 }  // namespace tkc

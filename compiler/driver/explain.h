@@ -6,7 +6,7 @@
 
 namespace tkc {
 
-/// Prints the page; kExitUser when there is no such code.
-int Explain(std::string_view code);
+/// Prints the page; false when there is no such code.
+bool Explain(std::string_view code);
 
 }  // namespace tkc

@@ -104,7 +104,7 @@ class Builder {
       if (warp < role.first_warp || warp >= role.first_warp + role.Warps()) continue;
       first = !computes || (warp - role.first_warp) % ir::kWarpsOfInstance == 0;
       const int instance = (warp - role.first_warp) / ir::kWarpsOfInstance;
-      return computes && role.instances > 1 ? fmt::format("{}[{}]", role.name, instance) : role.name;
+      return computes && role.instances > 1 ? fmt::format("{}[{}]", role.name, instance) : role.SourceName();
     }
     return {};
   }

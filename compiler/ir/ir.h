@@ -161,6 +161,9 @@ struct Worker {
   int registers = 0;                // setmaxnreg; 0: leave
   RegisterLayout layout;            // kCompute
   std::vector<std::string> folded;  // the workers whose copies it issues as well
+  // Where each instance has a program of its own: the worker that this is an instance of ("": it is all of them), and which.
+  std::string instance_of;
+  int64_t number = 0;
   // Where the target has no named barriers: those in shared memory at which the warps of each instance (sync_role, reductions over
   // warps) and all of them (named_sync) meet. "": the block's own.
   std::string warps_meet, all_meet;
@@ -169,6 +172,8 @@ struct Worker {
 
   bool Computes() const { return kind == RoleKind::kCompute; }
   bool IsOneThread() const { return kind == RoleKind::kCopyThread; }
+  /// As who wrote the source knows it: `compute[1]` for an instance with a program of its own.
+  std::string SourceName() const { return instance_of.empty() ? name : instance_of + "[" + std::to_string(number) + "]"; }
   /// Of the block, from first_warp on.
   int64_t Warps() const { return Computes() ? instances * kWarpsOfInstance : 1; }
   /// Warpgroups with warps of it.

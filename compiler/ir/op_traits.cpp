@@ -26,4 +26,10 @@ std::string_view OpText(OpCode code) { return Info(code).text; }
 bool InTileLevel(OpCode code) { return Info(code).levels.find('T') != std::string_view::npos; }
 bool InScheduleLevel(OpCode code) { return Info(code).levels.find('S') != std::string_view::npos; }
 
+std::pair<Scalar, int64_t> ColumnOfBox(const Kernel& kernel, const Op& copy) {
+  const TensorMap& map = *FindNamed(kernel.maps, copy.symbol);
+  const TensorParam& tensor = *FindNamed(kernel.tensors, map.tensor);
+  return {copy.scalars[tensor.extents.size() - 1], Bytes(tensor.dtype)};
+}
+
 }  // namespace tkc::ir

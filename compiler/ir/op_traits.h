@@ -2,7 +2,9 @@
 // Kinds of operations, each named once: what passes, the certificate and the printer ask of a code alone.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "compiler/ir/ir.h"
 
@@ -57,6 +59,8 @@ constexpr bool IsEngineLoad(OpCode code) { return code == OpCode::kLoadAsync || 
 constexpr bool IsEngineCopy(OpCode code) { return IsEngineLoad(code) || code == OpCode::kStoreAsync; }
 /// How many rows exist of what such a copy brings.
 inline const Scalar& ExistingRows(const Op& load) { return load.scalars[load.scalars.size() - (IsMulticast(load.code) ? 2 : 1)]; }
+/// The innermost of the coordinates of such a copy's box, and the bytes of its element.
+std::pair<Scalar, int64_t> ColumnOfBox(const Kernel& kernel, const Op& copy);
 /// Stores into shared memory of other blocks of the cluster, whose barriers count the bytes.
 constexpr bool StoresToBlocks(OpCode code) {
   return code == OpCode::kStoreCluster || code == OpCode::kPutTileCluster || code == OpCode::kSplitSend;

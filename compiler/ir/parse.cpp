@@ -265,6 +265,8 @@ class KernelParser {
     Worker& worker = kernel_.workers.emplace_back();
     worker.span = lexer_.Peek().span;
     if (!text_.Name(&worker.name) || !Times(&worker.instances)) return false;
+    if (lexer_.Accept("instance") && (!text_.Integer(&worker.number) || !lexer_.Expect("of") || !text_.Name(&worker.instance_of)))
+      return false;
     if (lexer_.Accept("as") && !text_.Name(&worker.instance_name)) return false;
     worker.in_turn = lexer_.Accept("in_turn");
     worker.alternates = lexer_.Accept("alternates");

@@ -162,6 +162,7 @@ class KernelPrinter {
   void PrintWorker(const Worker& worker) {
     std::string line = "worker " + NameText(worker.name);
     if (worker.instances != 1) line += fmt::format(" x{}", worker.instances);
+    if (!worker.instance_of.empty()) line += fmt::format(" instance {} of {}", worker.number, NameText(worker.instance_of));
     if (!worker.instance_name.empty()) line += " as " + NameText(worker.instance_name);
     if (worker.in_turn) line += " in_turn";
     if (worker.alternates) line += " alternates";

@@ -87,15 +87,16 @@ void Verifier::CheckLaunch() {
 }
 
 void Verifier::CheckRole(const Worker& worker) {
-  if (worker.kind == RoleKind::kUnassigned) FaultAt(worker.span, "worker `{}` has no role", worker.name);
+  if (worker.kind == RoleKind::kUnassigned) FaultAt(worker.span, "worker `{}` has no role", worker.SourceName());
   if (worker.Computes() && worker.first_warp % kWarpsOfInstance != 0)
-    FaultAt(worker.span, "worker `{}` starts at warp {}: a warpgroup starts at a multiple of 4", worker.name, worker.first_warp);
+    FaultAt(worker.span, "worker `{}` starts at warp {}: a warpgroup starts at a multiple of 4", worker.SourceName(),
+            worker.first_warp);
   if (worker.registers == 0) return;
   const RegisterRule& rule = target_->registers;
   // Where no registers move, they are a limit of the launch.
   if (!rule.Moves() && worker.Computes() && worker.registers <= rule.most_per_thread) return;
   if (!rule.Moves() || worker.registers % rule.unit != 0 || worker.registers < rule.least || worker.registers > rule.most) {
-    FaultAt(worker.span, "worker `{}` asks for {} registers; `{}` grants multiples of {} from {} to {}", worker.name,
+    FaultAt(worker.span, "worker `{}` asks for {} registers; `{}` grants multiples of {} from {} to {}", worker.SourceName(),
             worker.registers, target_->name, rule.unit, rule.least, rule.most);
   }
 }

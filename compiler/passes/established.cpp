@@ -12,7 +12,8 @@ namespace {
 
 std::optional<Sign> LackOfRole(const ir::Kernel& kernel) {
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.kind == ir::RoleKind::kUnassigned) return Sign{fmt::format("worker `{}` has no role", worker.name), worker.span};
+    if (worker.kind == ir::RoleKind::kUnassigned)
+      return Sign{fmt::format("worker `{}` has no role", worker.SourceName()), worker.span};
   }
   return std::nullopt;
 }

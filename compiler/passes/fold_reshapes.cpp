@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "compiler/passes/walk.h"
@@ -79,6 +80,73 @@ class FoldingReshapes {
   std::map<ValueId, ValueId> instead_;
 };
 
+/// Columns that are wanted only to be joined to rows: read, or computed element by element of such and of numbers.
+class ColumnsToJoin {
+ public:
+  ColumnsToJoin(ir::Kernel& kernel, Region& body) : kernel_(kernel), body_(body) {
+    ForEachOp(body, [&](const Op& op) {
+      if ((op.code == OpCode::kRead || ir::IsElementwise(op.code)) && IsColumn(op.results[0])) columns_.insert(op.results[0]);
+    });
+    for (bool drops = true; drops;) {
+      const size_t count = columns_.size();
+      ForEachOp(body, [&](const Op& op) { DropUsedAsColumn(op); });
+      drops = columns_.size() < count;
+    }
+  }
+
+  /// Those become rows, whose elements are in the same order.
+  void MakeRows() {
+    if (!columns_.empty()) body_ = WithRows(std::move(body_));
+  }
+
+ private:
+  bool IsColumn(ValueId value) const {
+    const ir::Value& is = kernel_.values[static_cast<size_t>(value)];
+    return is.type.cols == 1 && is.type.rows > 1 && !is.is_mutable;
+  }
+
+  void DropUsedAsColumn(const Op& op) {
+    if (op.code == OpCode::kReshape) return;
+    const auto is_one_of_them = [&](ValueId value) { return columns_.contains(value) || kernel_.TypeOf(value).rows == 1; };
+    if (ir::IsElementwise(op.code) && columns_.contains(op.results[0])) {
+      if (std::all_of(op.operands.begin(), op.operands.end(), is_one_of_them)) return;
+      columns_.erase(op.results[0]);
+    }
+    for (const ValueId operand : op.operands) columns_.erase(operand);
+  }
+
+  Region WithRows(Region region) {
+    Region out;
+    for (Op& op : region) {
+      for (Region& inner : op.regions) inner = WithRows(std::move(inner));
+      const ValueId column = op.results.size() == 1 ? op.results[0] : ir::kNone;
+      if (!columns_.contains(column)) {
+        out.push_back(std::move(op));
+        continue;
+      }
+      ir::Type& type = kernel_.values[static_cast<size_t>(column)].type;
+      std::swap(type.rows, type.cols);
+      if (op.code != OpCode::kRead) {
+        out.push_back(std::move(op));
+        continue;
+      }
+      // A tensor's axis is read as a column, which is turned as it is read.
+      ir::Type read = type;
+      std::swap(read.rows, read.cols);
+      op.results = {kernel_.AddValueAfter(column, "_column", read)};
+      Op turn{OpCode::kTranspose, {column}, op.results};
+      turn.span = op.span;
+      out.push_back(std::move(op));
+      out.push_back(std::move(turn));
+    }
+    return out;
+  }
+
+  ir::Kernel& kernel_;
+  Region& body_;
+  std::set<ValueId> columns_;
+};
+
 /// Reshapes that nobody uses (any more).
 bool DropReshapes(Region& region, const Region& body) {
   bool dropped = false;
@@ -103,6 +171,7 @@ Result<void> FoldReshapes(ir::Kernel& kernel, Diagnostics&) {
     worker.body = FoldingReshapes(kernel).Rewritten(worker.body);
     while (DropReshapes(worker.body, worker.body)) {
     }
+    ColumnsToJoin(kernel, worker.body).MakeRows();
   }
   return {};
 }

@@ -8,7 +8,14 @@
 //     .. reshape g : [64, 32]
 //
 // A gather asks for each element by itself, so it takes tiles of any shape here, and tiles that are shaped back are what they were.
-// A column would be dealt out by rows, each of which every lane beside another one holds. Tile level.
+// A column would be dealt out by rows, each of which every lane beside another one holds. For the same reason a column that is
+// read, and wanted only to be joined, is read as the row of its elements:
+//
+//     x = read b[0 : 4096] : [4096, 1]             x_column = read b[0 : 4096] : [4096, 1]
+//     .. reshape x : [64, 64]           becomes    x = transpose x_column : [1, 4096]
+//                                                  .. reshape x : [64, 64]
+//
+// Tile level.
 #pragma once
 
 #include "compiler/ir/ir.h"

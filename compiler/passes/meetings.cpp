@@ -134,14 +134,14 @@ void PlaceMeetings(ir::Kernel& kernel, const Target& target) {
     });
     if (by_warps) {
       worker.warps_meet = used.Free(worker.name + "_warps");
-      const std::string who = worker.instances > 1 ? fmt::format("an instance of {}", worker.name) : worker.name;
+      const std::string who = worker.instances > 1 ? fmt::format("an instance of {}", worker.name) : worker.SourceName();
       kernel.barriers.push_back(
           {worker.warps_meet, worker.instances, ir::kWarpsOfInstance, fmt::format("the warps of {} meet", who)});
     }
     if (by_all) {
       worker.all_meet = used.Free(worker.name + "_all");
       kernel.barriers.push_back(
-          {worker.all_meet, 1, ir::kWarpsOfInstance * worker.instances, fmt::format("all warps of {} meet", worker.name)});
+          {worker.all_meet, 1, ir::kWarpsOfInstance * worker.instances, fmt::format("all warps of {} meet", worker.SourceName())});
     }
   }
 }

@@ -135,13 +135,14 @@ class SeveralBlocks {
   bool Suffices(const ir::Worker& worker) {
     const int64_t instruction = target_.has_matrix_group ? InstructionRegisters(kernel_, worker) : 0;
     if (instruction > Each()) {
-      Report(worker, fmt::format("a matrix instruction of worker `{}` takes {} registers a thread; {} are left to it", worker.name,
-                                 instruction, Each()));
+      Report(worker, fmt::format("a matrix instruction of worker `{}` takes {} registers a thread; {} are left to it",
+                                 worker.SourceName(), instruction, Each()));
       return false;
     }
     const int64_t left = instruction > 0 ? shares_.for_tiles : Each(), kept = MostKeptTiles(kernel_, worker).registers;
     if (kept > left) {
-      Report(worker, fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left to it", worker.name, kept, left));
+      Report(worker,
+             fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left to it", worker.SourceName(), kept, left));
       return false;
     }
     return true;
@@ -201,7 +202,7 @@ class OneBlock {
     diagnostics_
         .Error(DiagnosticKind::kRegisterOverflow, worker.span,
                fmt::format("a matrix instruction of worker `{}` takes {} registers a thread; a launch of {} threads starts with {}",
-                           worker.name, needed, kernel_.threads, shares_.at_entry))
+                           worker.SourceName(), needed, kernel_.threads, shares_.at_entry))
         .Help("use fewer worker instances, or tiles of fewer columns");
   }
 
@@ -241,7 +242,7 @@ class OneBlock {
     DiagnosticBuilder report =
         diagnostics_.Error(DiagnosticKind::kRegisterOverflow, worker.span,
                            fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left beside its addresses",
-                                       worker.name, kept, Left()));
+                                       worker.SourceName(), kept, Left()));
     report.Note(worker.span, Share());
     if (ThreadsWithParts(worker.layout) < ThreadsOfInstance()) return NoteLayout(worker, report);
     report.Help("use more worker instances, or smaller tiles");
@@ -251,10 +252,11 @@ class OneBlock {
     const ir::Type& type = kernel_.TypeOf(in_use.in_use[0]);
     const int64_t widest = RegistersOf(type, worker.layout, Columns::kHeld);
     const bool is_one = !Fits(widest);
-    DiagnosticBuilder report = diagnostics_.Error(
-        DiagnosticKind::kRegisterOverflow, in_use.where->span,
-        fmt::format("{} {} registers a thread; {} are left to worker `{}` beside its addresses",
-                    is_one ? "a tile of" : "tiles in use at once take", is_one ? widest : in_use.registers, Left(), worker.name));
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kRegisterOverflow, in_use.where->span,
+                           fmt::format("{} {} registers a thread; {} are left to worker `{}` beside its addresses",
+                                       is_one ? "a tile of" : "tiles in use at once take", is_one ? widest : in_use.registers,
+                                       Left(), worker.SourceName()));
     report.Note(worker.span, Share());
     if (!is_one) report.Note(fmt::format("in use here: {}", InUse(kernel_, worker.layout, in_use)));
     const int64_t threads = ThreadsWithParts(worker.layout), all = ThreadsOfInstance();

@@ -291,7 +291,7 @@ DiagnosticBuilder ReportMatrixShape(const ir::Worker& worker, const ir::Type& ty
       DiagnosticKind::kMatrixShape, span,
       fmt::format("a tile of {} x {} in worker `{}`; a worker that multiplies takes rows in multiples of {} and columns "
                   "in multiples of {}",
-                  type.rows, type.cols, worker.name, l.RowUnit(), l.ColsPerBlock()));
+                  type.rows, type.cols, worker.SourceName(), l.RowUnit(), l.ColsPerBlock()));
   report.Label(span, fmt::format("`{}[{}, {}]`{}", Name(type.dtype), type.rows, type.cols,
                                  worker.instances > 1 ? fmt::format(" in each of {} instances", worker.instances) : ""));
   return report;

@@ -108,7 +108,11 @@ void SplitWorkers(ir::Kernel& kernel, const std::function<bool(const ir::Worker&
     }
     for (int64_t number = 0; number < worker.instances; ++number) {
       ir::Worker one = worker;
-      one.name = fmt::format("{}_{}", worker.name, number);
+      if (worker.instances > 1) {
+        one.name = fmt::format("{}_{}", worker.name, number);
+        one.instance_of = worker.name;
+        one.number = number;
+      }
       one.instances = 1;
       one.instance_name = "";
       if (number > 0) one.body = Copied(kernel, worker.body);

@@ -61,14 +61,18 @@ Value Elaborator::CallCdiv(const ast::CallExpr& expr, std::vector<Value> args) {
     const char* headline = is_tile_of_integers ? "`cdiv` takes single integers, not a tile of them" : "`cdiv` takes integers";
     DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, arg.span, headline);
     report.Label(arg.span, fmt::format("is {}", Describe(arg)));
-    if (is_tile_of_integers) {
+    const bool is_float = (arg.IsScalar() || arg.IsTile()) && IsFloat(arg.expr->type.dtype);
+    if (is_tile_of_integers || is_float) {
       const auto operand = [](const ast::Expr& of) {
         const bool is_whole =
             of.kind != ast::ExprKind::kBinary && of.kind != ast::ExprKind::kUnary && of.kind != ast::ExprKind::kIf;
         return is_whole || of.parenthesized ? ast::SourceText(of) : fmt::format("({})", ast::SourceText(of));
       };
-      const std::string quotient = fmt::format("-(-{} / {})", operand(*expr.arguments[0]), operand(*expr.arguments[1]));
-      report.Help(fmt::format("`/` rounds down, element by element; up rounds `{}`", quotient), Edit{expr.span, quotient});
+      const std::string a = operand(*expr.arguments[0]), b = operand(*expr.arguments[1]);
+      const std::string quotient = is_float ? fmt::format("ceil({} / {})", a, b) : fmt::format("-(-{} / {})", a, b);
+      report.Help(is_float ? fmt::format("floats are divided, then rounded up: `{}`", quotient)
+                           : fmt::format("`/` rounds down, element by element; up rounds `{}`", quotient),
+                  Edit{expr.span, quotient});
     }
     return Error();
   }

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 
 namespace tkc {
 namespace {
@@ -30,6 +31,9 @@ void SetCrashSpanPrinter(SpanPrinter printer, const void* context) {
 }
 
 void InternalError(std::string_view message, Span span, std::source_location where) {
+  // Of several threads that come here one is told, and ends all. A thread that crashes while it tells comes twice.
+  static std::recursive_mutex only_one;
+  only_one.lock();
   const CrashState& state = State();
   std::string_view file = where.file_name();
   if (const size_t root = file.rfind("compiler/"); root != std::string_view::npos) file.remove_prefix(root);

@@ -83,5 +83,7 @@ Scalar Substitute(const Scalar& scalar, const std::string& name, const Scalar& v
 /// The text of the IR: infix with minimal parentheses; `cdiv(a, b)`, `min(a, b)`, `select(c, a, b)`, `t[i, j]`, `@name(args)` for
 /// calls, `f32(x)` for conversions, floats with a `.` or exponent and their shortest round-trip digits.
 std::string ToString(const Scalar& scalar);
+/// The same for people: numbers without their types, as a source has them.
+std::string SourceText(const Scalar& scalar);
 
 }  // namespace tkc::symbolic

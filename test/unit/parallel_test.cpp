@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 #include <vector>
+
+#include "compiler/support/internal_error.h"
 
 namespace tkc {
 namespace {
@@ -28,6 +31,21 @@ TEST(ForEachInParallel, OneThreadGoesInOrder) {
   std::vector<size_t> order;
   ForEachInParallel(3, [&](size_t i) { order.push_back(i); }, 1);
   EXPECT_EQ(order, (std::vector<size_t>{0, 1, 2}));
+}
+
+TEST(InternalError, OfSeveralThreadsOneIsTold) {
+  const auto all_fail = [] {
+    std::atomic<int> here = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        for (++here; here < 4;) std::this_thread::yield();
+        InternalError("this one");
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  };
+  EXPECT_EXIT(all_fail(), testing::ExitedWithCode(kExitInternal), "^internal error: this one\nnote: [^\n]*\n(help: [^\n]*\n)?$");
 }
 
 }  // namespace
