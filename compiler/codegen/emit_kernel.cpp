@@ -7,8 +7,8 @@
 
 #include "compiler/codegen/layout_text.h"
 #include "compiler/codegen/mangle.h"
-#include "compiler/ir/op_traits.h"
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"

@@ -52,6 +52,8 @@ inline bool GathersRows(const Op& op) {
   return op.code == OpCode::kGather &&
          std::any_of(op.axes.begin(), op.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
 }
+/// A block of a tensor, or rows of one, into registers.
+inline bool LoadsTile(const Op& op) { return op.code == OpCode::kRead || GathersRows(op); }
 
 /// Copies of the engine into the same place of several blocks of the cluster.
 constexpr bool IsMulticast(OpCode code) { return code == OpCode::kLoadMulticast || code == OpCode::kLoadRowsMulticast; }

@@ -132,9 +132,7 @@ class OpPrinter {
         wrote_slot_ = true;
         out += " " + NameText(op_.slot);
         return true;
-      case 'x':
-        wrote_axes_ = true;
-        return Axes(out);
+      case 'x': wrote_axes_ = true; return Axes(out);
       case 'o':
         if (operands_ == op_.operands.size()) return false;
         out += " " + ValueText(kernel_, op_.operands[operands_++]);

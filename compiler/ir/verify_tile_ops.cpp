@@ -101,7 +101,8 @@ void Verifier::CheckGather(const Op& op) {
   if (columns == 0 || !Counts(op, 1, columns, 0, 1)) return OpFault(op, "no column chooses rows of `{}`", op.symbol);
   const auto kept = std::find_if(op.axes.begin(), op.axes.end(), is_kept);
   const bool has_rows = kept != op.axes.end();
-  if (has_rows && (kept < std::find_if(op.axes.begin(), op.axes.end(), is_chosen) || std::count_if(kept, op.axes.end(), is_kept) > 1))
+  if (has_rows &&
+      (kept < std::find_if(op.axes.begin(), op.axes.end(), is_chosen) || std::count_if(kept, op.axes.end(), is_kept) > 1))
     return OpFault(op, "rows of `{}` that a column chooses have one axis behind it", op.symbol);
   const Type& result = kernel_.TypeOf(op.results[0]);
   if (result.dtype != tensor->dtype) OpFault(op, "a tile of {} for a tensor of {}", Name(result.dtype), Name(tensor->dtype));

@@ -317,9 +317,8 @@ bool Elaborator::ReportRowsNotChosen(const ast::IndexExpr& expr, const typed::Pa
                fmt::format("columns of `{}` that a tile chooses, where it chooses rows", param.name))
         .Label(expr.indices[column].span, fmt::format("is `{}`, behind an axis that stays", TypeText(first->start->type)))
         .Note(param.span, fmt::format("`{}` is declared here", param.name))
-        .Help(fmt::format("declare `{}` with these axes in the other order, as strides are the caller's, and turn the rows: "
-                          "`{}[list, k].T`",
-                          param.name, param.name));
+        .Help(fmt::format("declare `{}` with that axis behind this one, as strides are the caller's, and turn the rows: `.T`",
+                          param.name));
   } else {
     return false;
   }

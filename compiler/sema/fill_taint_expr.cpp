@@ -229,8 +229,8 @@ void FillTaint::AddKept(const Expr& access, int which, Fill fill, Taint& taint) 
   }
 }
 
-/// Where a number is missing, whatever it would have chosen stands; the fill, where it lies outside of the tensor. Columns of rows are
-/// a block's.
+/// Where a number is missing, whatever it would have chosen stands; the fill, where it lies outside of the tensor. Columns of rows
+/// are a block's.
 Taint FillTaint::Gather(const Expr& expr) {
   Taint taint;
   const auto columns = static_cast<size_t>(
