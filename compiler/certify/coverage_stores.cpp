@@ -80,6 +80,7 @@ class StoreWalk {
       case OpCode::kStoreParts:
       case OpCode::kCopyToGlobal:
       case OpCode::kRead:
+      case OpCode::kGather:
       case OpCode::kReadParts:
       case OpCode::kCopyAsync:
       case OpCode::kCopyToShared: return Guarded(op);

@@ -170,7 +170,8 @@ class MarkProof {
     for (size_t i = 0; i < op.axes.size(); ++i) {
       const Scalar stride = symbolic::Mul(scope_.Resolve(ir::ContiguousStride(tensor, i)), symbolic::Int(Bytes(tensor.dtype)));
       place = symbolic::Add(place, symbolic::Mul(scope_.Resolve(op.axes[i].start), stride));
-      if (i + 1 < kept && op.axes[i].extent > 1) are_vectors = are_vectors && integers_.IsMultiple(stride, kVector);
+      if (i + 1 < kept && (op.axes[i].extent > 1 || op.axes[i].chosen))
+        are_vectors = are_vectors && integers_.IsMultiple(stride, kVector);
     }
     // A loop's variable is where the loop begins and whole steps; inner loops may begin where outer ones are.
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) place = symbolic::Substitute(place, step->first, step->second);

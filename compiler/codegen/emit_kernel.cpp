@@ -8,6 +8,7 @@
 #include "compiler/codegen/layout_text.h"
 #include "compiler/codegen/mangle.h"
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
@@ -123,6 +124,9 @@ void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWrit
 bool MentionsLayout(const ir::Region& region) {
   for (const ir::Op& op : region) {
     switch (op.code) {
+      case ir::OpCode::kGather:
+        if (ir::GathersRows(op)) return true;
+        break;
       case ir::OpCode::kRead:
       case ir::OpCode::kReadParts:
       case ir::OpCode::kFill:

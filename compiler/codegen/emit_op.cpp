@@ -147,18 +147,22 @@ bool OpEmitter::IsAll(const Op& op, size_t i) const {
 /// Whether it reads a tensor whose other elements may be changing, as the grid writes them, or may hold nothing, as a grid before
 /// it wrote some of them: no element but those asked for is read then.
 bool OpEmitter::ReadsExactly(const Op& op) const {
-  const bool reads = op.code == OpCode::kRead || op.code == OpCode::kReadParts || op.code == OpCode::kCopyToShared ||
-                     op.code == OpCode::kCopyAsync;
+  const bool reads = op.code == OpCode::kRead || op.code == OpCode::kGather || op.code == OpCode::kReadParts ||
+                     op.code == OpCode::kCopyToShared || op.code == OpCode::kCopyAsync;
   return reads && ir::IsWritten(passes::FindTensor(kernel_, op.symbol));
 }
 
 std::string OpEmitter::Block(const Op& op) const {
   const bool has_parts = op.code == OpCode::kReadParts || op.code == OpCode::kStoreParts;
-  std::string text = Mangle(op.symbol) + (has_parts ? ".parts(" : ".block(");
+  const bool is_chosen = op.code == OpCode::kGather;
+  std::string text = is_chosen ? "tk::chosen(" + Mangle(op.symbol) : Mangle(op.symbol) + (has_parts ? ".parts(" : ".block(");
+  size_t column = 0;
   for (size_t i = 0; i + has_parts < op.axes.size(); ++i) {
     const ir::AxisRange& axis = op.axes[i];
-    if (i) text += ", ";
-    if (axis.dropped) {
+    if (i || is_chosen) text += ", ";
+    if (axis.chosen) {
+      text += Argument(op.operands[column++]);
+    } else if (axis.dropped) {
       text += fmt::format("tk::{}({})", axis.exists ? "inside" : "at", Coordinate(axis.start));
     } else if (IsAll(op, i)) {
       text += fmt::format("tk::all<{}>()", axis.extent);

@@ -202,11 +202,12 @@ CppExpr OpEmitter::Read(const Op& op) {
 }
 
 CppExpr OpEmitter::Gather(const Op& op) {
-  size_t column = 0, scalar = 0;
+  if (ir::GathersRows(op)) return Read(op);
+  size_t column = 0;
   std::string indices;
-  for (const char kind : op.slot)
-    indices += ", " + (kind == 't' ? Argument(op.operands[column++]) : Coordinate(op.scalars[scalar++]));
-  const std::string fill = scalar < op.scalars.size() ? scalars_.Text(op.scalars[scalar]) : "0";
+  for (const ir::AxisRange& axis : op.axes)
+    indices += ", " + (axis.chosen ? Argument(op.operands[column++]) : Coordinate(axis.start));
+  const std::string fill = op.scalars.empty() ? "0" : scalars_.Text(op.scalars[0]);
   return {fmt::format("tk::warpgroup::gather({}, {}{})", Mangle(op.symbol), fill, indices)};
 }
 

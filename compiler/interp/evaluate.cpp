@@ -145,12 +145,16 @@ Value Evaluator::Read(const Expr& expr) {
 
 Value Evaluator::Gather(const Expr& expr) {
   const Tensor& tensor = *launch_.tensors[static_cast<size_t>(expr.id)];
-  const auto rank = static_cast<size_t>(tensor.rank());
-  std::vector<Value> indices;
-  for (size_t i = 0; i < rank; ++i) indices.push_back(Evaluate(*expr.args[i]));
-  const Value fill = expr.args.size() == rank ? Value::Zero(Type::Scalar(tensor.dtype)) : Evaluate(*expr.args[rank]);
+  std::vector<const Value*> chosen;  // of each axis its column, or null
+  std::vector<Value> columns;
+  columns.reserve(expr.args.size());
+  for (const typed::AxisRange& axis : expr.axes)
+    chosen.push_back(axis.chosen ? &columns.emplace_back(Evaluate(*expr.args[columns.size()])) : nullptr);
+  const Value fill =
+      expr.args.size() == columns.size() ? Value::Zero(Type::Scalar(tensor.dtype)) : Evaluate(*expr.args[columns.size()]);
+  const std::vector<AxisBounds> axes = Bounds(tensor, expr.axes);
   if (faults_.failed()) return Value::Zero(expr.type);
-  return GatherElements(tensor, indices, fill, expr.type);
+  return GatherRows(tensor, axes, chosen, fill, expr.type);
 }
 
 std::vector<AxisBounds> Evaluator::Bounds(const Tensor& tensor, const std::vector<typed::AxisRange>& axes) {

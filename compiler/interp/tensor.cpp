@@ -189,21 +189,18 @@ Value ReadBlock(const Tensor& tensor, const std::vector<AxisBounds>& axes, const
   return result.ConvertedTo(type.dtype);
 }
 
-Value GatherElements(const Tensor& tensor, const std::vector<Value>& indices, const Value& fill, const typed::Type& type) {
+Value GatherRows(const Tensor& tensor, std::vector<AxisBounds> axes, const std::vector<const Value*>& chosen, const Value& fill,
+                 const typed::Type& type) {
   Value result = Value::Zero(type);
   for (int64_t row = 0; row < type.rows; ++row) {
-    std::vector<AxisBounds> axes(indices.size());
-    for (size_t i = 0; i < indices.size(); ++i) {
-      axes[i].start = indices[i].Integers()[BroadcastOf(indices[i].type()).At(row, 0)];
-      axes[i].dropped = true;
-      axes[i].hi = tensor.extents[i];
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if (chosen[i] != nullptr) axes[i].start = chosen[i]->Integers()[BroadcastOf(chosen[i]->type()).At(row, 0)];
     }
-    const Value element = ReadBlock(tensor, axes, fill, typed::Type::Scalar(type.dtype));
-    if (result.is_float()) {
-      result.MutableReals()[row] = *element.Reals();
-    } else {
-      result.MutableIntegers()[row] = *element.Integers();
-    }
+    const Value elements = ReadBlock(tensor, axes, fill, typed::Type::Tile(type.dtype, type.cols, 1));  // what is kept is a column
+    if (result.is_float())
+      std::copy_n(elements.Reals(), type.cols, result.MutableReals() + row * type.cols);
+    else
+      std::copy_n(elements.Integers(), type.cols, result.MutableIntegers() + row * type.cols);
   }
   return result;
 }

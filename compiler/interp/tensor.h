@@ -59,8 +59,9 @@ struct AxisBounds {
 /// Reads a block as a value of `type` (scalar if it is one); elements that do not exist become `fill`.
 Value ReadBlock(const Tensor& tensor, const std::vector<AxisBounds>& axes, const Value& fill, const typed::Type& type);
 
-/// A column of elements: number i of each index (one per axis, columns or scalars) chooses element i; `fill` where there is none.
-Value GatherElements(const Tensor& tensor, const std::vector<Value>& indices, const Value& fill, const typed::Type& type);
+/// A tile whose row i is the block in which axes that have a column in `chosen` (null for the others) start at its number i.
+Value GatherRows(const Tensor& tensor, std::vector<AxisBounds> axes, const std::vector<const Value*>& chosen, const Value& fill,
+                 const typed::Type& type);
 
 /// Writes the elements that exist, converted to the tensor's type. kSet stores, the others combine with what is there.
 /// `written`, if not null, has a flag per element of storage: sets those of the elements stored, and returns false if

@@ -70,6 +70,7 @@ struct AxisRange {
   bool dropped = false;
   Scalar lo{}, hi{};
   bool is_slice = false;  // no block of the loop around or of the grid: it does not end where their ranges do
+  bool chosen = false;    // of a gather: dropped; row i has the element of number i of the next operand, and `start` is 0
   bool exists = false;    // all of it, as is known at compile time; mark_accesses
   /// Of the last axis: elements (where it is dropped, structures) follow each other, and rows of them are aligned.
   bool aligned = false;

@@ -79,7 +79,7 @@ std::vector<AxisRange> WorkerLowering::LowerAxes(const std::vector<typed::AxisRa
   std::vector<AxisRange> lowered;
   for (const typed::AxisRange& axis : axes) {
     lowered.push_back({LowerScalar(*axis.start), axis.extent, axis.dropped, axis.lo ? LowerScalar(*axis.lo) : nullptr,
-                       axis.hi ? LowerScalar(*axis.hi) : nullptr, axis.is_slice});
+                       axis.hi ? LowerScalar(*axis.hi) : nullptr, axis.is_slice, axis.chosen});
   }
   return lowered;
 }
@@ -151,17 +151,15 @@ ValueId WorkerLowering::LowerSelect(const typed::Expr& expr, Region& region, con
 }
 
 ValueId WorkerLowering::LowerGather(const typed::Expr& expr, Region& region, const std::string& name) {
-  const typed::Param& tensor = source_.params[expr.id];
   Op op{OpCode::kGather};
-  op.symbol = tensor.name;
-  for (size_t i = 0; i < expr.args.size(); ++i) {
-    const typed::Expr& arg = *expr.args[i];
-    if (i < tensor.extents.size()) op.slot += arg.type.is_tile ? 't' : 's';
-    if (arg.type.is_tile)
-      op.operands.push_back(LowerTile(arg, region));
+  op.symbol = source_.params[expr.id].name;
+  for (const typed::ExprPtr& arg : expr.args) {
+    if (arg->type.is_tile)
+      op.operands.push_back(LowerTile(*arg, region));
     else
-      op.scalars.push_back(LowerScalar(arg));
+      op.scalars.push_back(LowerScalar(*arg));
   }
+  op.axes = LowerAxes(expr.axes);
   return Emit(region, std::move(op), expr.type, name, expr.span);
 }
 

@@ -15,7 +15,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kUnroll, "$s times $n"},
 
     {OpCode::kRead, "$s $x [fill $a] [as $l]"},
-    {OpCode::kGather, "$s at $k [fill $a]"},
+    {OpCode::kGather, "$s $x [fill $a]"},
     {OpCode::kStore, "$s $x = $o [by $w] [as $l]"},
     {OpCode::kReadParts, "$s $x [fill $a] [as $l]"},
     {OpCode::kStoreParts, "$s $x = $O"},

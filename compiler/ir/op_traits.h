@@ -49,6 +49,14 @@ constexpr bool OnlyComputes(OpCode code) {
 
 // ---- memory
 
+/// A gather of rows: columns of numbers choose them, and an axis is kept along them. Without such an axis it is one of elements.
+inline bool GathersRows(const Op& op) {
+  return op.code == OpCode::kGather &&
+         std::any_of(op.axes.begin(), op.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
+}
+/// A block of a tensor, or rows of one, into registers.
+inline bool LoadsTile(const Op& op) { return op.code == OpCode::kRead || GathersRows(op); }
+
 /// Copies of the engine into the same place of several blocks of the cluster.
 constexpr bool IsMulticast(OpCode code) { return code == OpCode::kLoadMulticast || code == OpCode::kLoadRowsMulticast; }
 /// Copies of the engine that leave out rows that do not exist.

@@ -246,13 +246,8 @@ bool TextParser::Mixed(Op* op) {
     op->slot = order.substr(1);
     return true;
   }
-  if (op->code == OpCode::kGather && order.find('t') != std::string::npos) {
-    op->slot = order;
-    return true;
-  }
-  lexer_.Error(op->code == OpCode::kGather   ? "an index that is a value"
-               : op->code == OpCode::kBinary ? "two operands, at least one of them a value"
-                                             : "a condition and two operands before this");
+  lexer_.Error(op->code == OpCode::kBinary ? "two operands, at least one of them a value"
+                                           : "a condition and two operands before this");
   return false;
 }
 
@@ -276,8 +271,14 @@ bool TextParser::Axes(Op* op) {
   if (!lexer_.Expect("[")) return false;
   if (lexer_.Accept("]")) return true;
   do {
-    op->axes.emplace_back();
-    if (!Axis(&op->axes.back())) return false;
+    AxisRange& axis = op->axes.emplace_back();
+    if (op->code == OpCode::kGather && lexer_.Peek().kind == TokenKind::kValue) {
+      axis.start = symbolic::Int(0);
+      axis.dropped = axis.chosen = true;
+      if (!Operand(op)) return false;
+    } else if (!Axis(&axis)) {
+      return false;
+    }
   } while (lexer_.Accept(","));
   return lexer_.Expect("]");
 }

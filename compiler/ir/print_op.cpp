@@ -31,22 +31,19 @@ std::string ScalarsText(std::span<const Scalar> scalars) {
   return out;
 }
 
-std::string AxesText(const std::vector<AxisRange>& axes) {
-  std::string out;
-  for (const AxisRange& axis : axes) {
-    if (!out.empty()) out += ", ";
-    out += symbolic::ToString(axis.start);
-    if (!axis.dropped || axis.extent != 1)
-      out += fmt::format(" : {}{}{}", axis.extent, axis.dropped ? " dropped" : "", axis.is_slice ? " slice" : "");
-    if (axis.exists) out += " exists";
-    if (axis.aligned) out += " aligned";
-    if (!axis.lo && !axis.hi) continue;
-    out += " in";
-    if (axis.lo) out += " " + symbolic::ToString(axis.lo);
-    out += " ..";
-    if (axis.hi) out += " " + symbolic::ToString(axis.hi);
-  }
-  return "[" + out + "]";
+/// Of an axis that no column chooses.
+std::string AxisText(const AxisRange& axis) {
+  std::string out = symbolic::ToString(axis.start);
+  if (!axis.dropped || axis.extent != 1)
+    out += fmt::format(" : {}{}{}", axis.extent, axis.dropped ? " dropped" : "", axis.is_slice ? " slice" : "");
+  if (axis.exists) out += " exists";
+  if (axis.aligned) out += " aligned";
+  if (!axis.lo && !axis.hi) return out;
+  out += " in";
+  if (axis.lo) out += " " + symbolic::ToString(axis.lo);
+  out += " ..";
+  if (axis.hi) out += " " + symbolic::ToString(axis.hi);
+  return out;
 }
 
 /// A name, and how many slots ahead of it: `ab+2`.
@@ -135,10 +132,7 @@ class OpPrinter {
         wrote_slot_ = true;
         out += " " + NameText(op_.slot);
         return true;
-      case 'x':
-        wrote_axes_ = true;
-        out += AxesText(op_.axes);
-        return true;
+      case 'x': wrote_axes_ = true; return Axes(out);
       case 'o':
         if (operands_ == op_.operands.size()) return false;
         out += " " + ValueText(kernel_, op_.operands[operands_++]);
@@ -159,6 +153,18 @@ class OpPrinter {
       case 'k': return Mixed(out);
       default: return Number(field, out);
     }
+  }
+
+  /// An axis that a column chooses is that column, the next operand. False if there is none.
+  bool Axes(std::string& out) {
+    out += "[";
+    for (size_t i = 0; i < op_.axes.size(); ++i) {
+      if (op_.axes[i].chosen && operands_ == op_.operands.size()) return false;
+      out += i > 0 ? ", " : "";
+      out += op_.axes[i].chosen ? ValueText(kernel_, op_.operands[operands_++]) : AxisText(op_.axes[i]);
+    }
+    out += "]";
+    return true;
   }
 
   bool Number(char field, std::string& out) {
@@ -185,8 +191,6 @@ class OpPrinter {
     std::string order;  // t or s
     if (op_.code == OpCode::kBinary) {
       order = op_.slot.empty() ? "tt" : op_.slot == "left" ? "st" : op_.slot == "right" ? "ts" : "";
-    } else if (op_.code == OpCode::kGather) {
-      order = op_.slot;
     } else {
       order = op_.slot.size() == 2 ? "t" + op_.slot : "";
     }
@@ -214,7 +218,11 @@ class OpPrinter {
     if (!wrote_symbol_ && !op_.symbol.empty()) out += " !symbol " + symbolic::Quote(op_.symbol);
     if (!wrote_slot_ && !op_.slot.empty()) out += " !slot " + symbolic::Quote(op_.slot);
     if (!wrote_number_ && op_.number != format_.default_number) out += fmt::format(" !number {}", op_.number);
-    if (!wrote_axes_ && !op_.axes.empty()) out += " !axes " + AxesText(op_.axes);
+    if (!wrote_axes_ && !op_.axes.empty()) {
+      out += " !axes [";
+      for (size_t i = 0; i < op_.axes.size(); ++i) out += (i > 0 ? ", " : "") + AxisText(op_.axes[i]);
+      out += "]";
+    }
     if (operands_ < op_.operands.size()) out += " !operands " + ValuesText(kernel_, std::span(op_.operands).subspan(operands_));
     if (scalars_ < op_.scalars.size()) out += " !scalars " + ScalarsText(std::span(op_.scalars).subspan(scalars_));
   }

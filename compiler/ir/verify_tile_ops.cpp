@@ -93,16 +93,23 @@ void Verifier::CheckAccess(const Op& op) {
 void Verifier::CheckGather(const Op& op) {
   const TensorParam* tensor = FindTensor(op.symbol);
   if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
-  const auto columns = static_cast<size_t>(std::count(op.slot.begin(), op.slot.end(), 't'));
-  const size_t scalars = op.slot.size() - columns;
-  if (op.slot.size() != tensor->extents.size() || columns == 0)
-    return OpFault(op, "`{}` does not choose elements of the {} axes of `{}`", op.slot, tensor->extents.size(), op.symbol);
-  if (!Counts(op, 1, columns, scalars, scalars + 1)) return;
+  if (op.axes.size() != tensor->extents.size())
+    return OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
+  const auto is_chosen = [](const AxisRange& axis) { return axis.chosen; };
+  const auto is_kept = [](const AxisRange& axis) { return !axis.dropped; };
+  const auto columns = static_cast<size_t>(std::count_if(op.axes.begin(), op.axes.end(), is_chosen));
+  if (columns == 0 || !Counts(op, 1, columns, 0, 1)) return OpFault(op, "no column chooses rows of `{}`", op.symbol);
+  const auto kept = std::find_if(op.axes.begin(), op.axes.end(), is_kept);
+  const bool has_rows = kept != op.axes.end();
+  if (has_rows &&
+      (kept < std::find_if(op.axes.begin(), op.axes.end(), is_chosen) || std::count_if(kept, op.axes.end(), is_kept) > 1))
+    return OpFault(op, "rows of `{}` that a column chooses have one axis behind it", op.symbol);
   const Type& result = kernel_.TypeOf(op.results[0]);
   if (result.dtype != tensor->dtype) OpFault(op, "a tile of {} for a tensor of {}", Name(result.dtype), Name(tensor->dtype));
   for (const ValueId column : op.operands) {
     const Type& type = kernel_.TypeOf(column);
-    Same(op, result, Type{type.dtype, type.rows, type.cols});
+    Same(op, result, Type{type.dtype, type.rows, has_rows ? kept->extent : type.cols});
+    if (has_rows && type.cols != 1) OpFault(op, "`%{}` is no column", kernel_.values[column].name);
     if (type.dtype != DType::kI32 && type.dtype != DType::kI64) OpFault(op, "{} is no number of an element", Name(type.dtype));
     if (level_ == Level::kSchedule && type.space != Space::kRegister)
       OpFault(op, "`%{}` is not in registers", kernel_.values[column].name);

@@ -80,7 +80,8 @@ class AdvancingReads {
 
   /// Where the loads may stand, if instances meet between there and the statement.
   std::optional<size_t> PlaceOf(const Region& loads, size_t begin) const {
-    if (loads.empty()) return std::nullopt;
+    const auto is_gather = [](const Op& load) { return load.code == OpCode::kGather; };  // which waits for its numbers
+    if (loads.empty() || std::any_of(loads.begin(), loads.end(), is_gather)) return std::nullopt;
     size_t place = begin;
     const auto stops = [&](const Op& read) {
       return !KeepsTensor(kernel_, read.symbol) || StopsRead(worker_.body[place - 1], read);

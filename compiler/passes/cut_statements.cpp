@@ -67,7 +67,7 @@ class Statements {
   /// Whether the operation computes on tiles, loads what no other part of the statement changes, or stores: stores to different
   /// places may change their order.
   bool MayBeCut(const Op& op) const {
-    if (op.code == OpCode::kRead) return KeepsTensor(kernel_, op.symbol);
+    if (ir::LoadsTile(op)) return KeepsTensor(kernel_, op.symbol) && !(by_rows_ && ir::GathersRows(op));
     return ir::ComputesElements(op.code) || op.code == OpCode::kLoadShared || op.code == OpCode::kStore;
   }
 
@@ -101,10 +101,10 @@ class Statements {
       const int64_t extent = stored != 0 ? stored : ExtentOf(op);
       if (extent == 1) continue;  // columns (rows) and numbers are of no part
       if (found.extent == 0) found.extent = extent;
-      const bool is_access = op.code == OpCode::kRead || op.code == OpCode::kStore;
+      const bool is_access = ir::LoadsTile(op) || op.code == OpCode::kStore;
       if (extent != found.extent || (is_access && !parts_.AxisOf(op))) break;
       if (stored != 0) found.parts = std::gcd(found.parts, op.number);
-      (op.code == OpCode::kRead ? found.own.loads : found.own.others).push_back(op);
+      (ir::LoadsTile(op) ? found.own.loads : found.own.others).push_back(op);
       own.insert(op.results.begin(), op.results.end());
       found.end = i + 1;
     }
@@ -151,7 +151,7 @@ class Statements {
   void Measure() {
     std::set<ValueId> read;
     ForEachOp(worker_.body, [&](const Op& op) {
-      if (op.code == OpCode::kRead) read.insert(op.results[0]);
+      if (ir::LoadsTile(op)) read.insert(op.results[0]);
     });
     const std::map<ValueId, const Op*> widening = FindWidening(kernel_, worker_);
     const bool multiplies = worker_.layout.IsFragment();

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -27,7 +28,7 @@ class FoldingReshapes {
         if (const auto place = instead_.find(operand); place != instead_.end()) operand = place->second;
       }
       for (Region& inner : op.regions) inner = Rewritten(inner);
-      if (op.code == OpCode::kGather && IsOfOneShape(op)) {
+      if (op.code == OpCode::kGather && !ir::GathersRows(op) && IsOfOneShape(op)) {
         Uncut(std::move(op), out);
       } else if (op.code != OpCode::kReshape || !IsShapedBack(op)) {
         out.push_back(std::move(op));

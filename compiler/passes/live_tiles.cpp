@@ -59,7 +59,7 @@ class AsTheyAre {
     ForEachOp(body, [&](const Op& loop) {
       if (loop.code != OpCode::kFor) return;
       ForEachOp(loop.regions[0], [&](const Op& op) {
-        if (op.code == OpCode::kRead && Bytes(kernel_.TypeOf(op.results[0]).dtype) < 4) unpacked_.insert(op.results[0]);
+        if (ir::LoadsTile(op) && Bytes(kernel_.TypeOf(op.results[0]).dtype) < 4) unpacked_.insert(op.results[0]);
       });
     });
   }
@@ -213,7 +213,7 @@ class Liveness {
 
   bool IsAhead(const Op& op) const {
     if (op.code == OpCode::kLoadShared) return loads_ == Loads::kAllTogether;
-    return loads_ != Loads::kInPlace && (op.code == OpCode::kRead || op.code == OpCode::kReadParts);
+    return loads_ != Loads::kInPlace && (ir::LoadsTile(op) || op.code == OpCode::kReadParts);
   }
 
   /// A tile that has registers of its own beside those of the one that it is.
@@ -329,7 +329,7 @@ int64_t RegistersOfTwoSteps(const ir::Type& sum, const ir::Type& left, const ir:
 }
 
 bool KeepsTiles(const ir::Op& op) {
-  const bool is_load = op.code == OpCode::kRead || op.code == OpCode::kReadParts || op.code == OpCode::kLoadShared;
+  const bool is_load = ir::LoadsTile(op) || op.code == OpCode::kReadParts || op.code == OpCode::kLoadShared;
   return is_load || ir::ReducesOrScans(op.code) || ir::IsProduct(op.code);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/index_facts.h"
 #include "compiler/passes/walk.h"
 
@@ -28,7 +29,7 @@ class MarkingAccesses {
     const size_t rank = access.axes.size() - (has_parts ? 1 : 0);  // without the axis that counts parts, all of which are taken
     for (size_t i = 0; i < rank; ++i) {
       AxisRange& axis = access.axes[i];
-      axis.exists = !axis.lo && !axis.hi && Exists(axis, tensor.extents[i]);
+      axis.exists = !axis.lo && !axis.hi && !axis.chosen && Exists(axis, tensor.extents[i]);
     }
     const bool is_inside = std::all_of(access.axes.begin(), access.axes.begin() + static_cast<std::ptrdiff_t>(rank),
                                        [](const AxisRange& axis) { return axis.exists; });
@@ -80,7 +81,7 @@ class MarkingAccesses {
     for (size_t i = 0; i < axes.size(); ++i) {
       const Scalar stride = ir::ContiguousStride(tensor, i);
       first = symbolic::Add(first, symbolic::Mul(axes[i].start, stride));
-      if (i + 1 < rank && axes[i].extent > 1 && !are_vectors(stride)) return false;
+      if (i + 1 < rank && (axes[i].extent > 1 || axes[i].chosen) && !are_vectors(stride)) return false;
     }
     return are_vectors(first);
   }
@@ -139,6 +140,9 @@ Result<void> MarkAccesses(ir::Kernel& kernel, Diagnostics&) {
         case OpCode::kStore:
         case OpCode::kStoreParts:
           if (computes) marking.Mark(op);
+          return;
+        case OpCode::kGather:
+          if (computes && ir::GathersRows(op)) marking.Mark(op);
           return;
         case OpCode::kFor: return marking.MarkEnd(op);
         default: return;

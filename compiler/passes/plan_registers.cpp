@@ -72,7 +72,7 @@ bool IsLoadedUnpacked(const ir::Kernel& kernel, const ir::Worker& worker, const 
 }
 
 /// Whether the compiler of the output keeps what no tile shows: sums of a scan that come from other lanes and warps, loads of the
-/// next part, what either branch needs, masks of positions, which it asks ahead as they wait for no load.
+/// next part, what either branch needs, masks of positions, which it asks ahead as they wait for no load, where chosen rows lie.
 bool TakesMoreThanTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
   std::set<ir::ValueId> positions;
   bool takes_more = false;
@@ -83,7 +83,7 @@ bool TakesMoreThanTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
                          std::any_of(op.operands.begin(), op.operands.end(), is_position);
     const bool has_branches = op.code == ir::OpCode::kIf && !op.regions[1].empty();
     takes_more |= op.code == ir::OpCode::kCumsum || op.code == ir::OpCode::kUnroll || has_branches || is_mask ||
-                  IsLong(kernel, op) || IsLoadedUnpacked(kernel, worker, op);
+                  ir::GathersRows(op) || IsLong(kernel, op) || IsLoadedUnpacked(kernel, worker, op);
   });
   return takes_more;
 }

@@ -130,7 +130,8 @@ ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker,
     const bool is_row = is_transpose && columns.contains(op.operands[0]);
     const bool has_parts = op.code == ir::OpCode::kReadParts || op.code == ir::OpCode::kStoreParts;
     const bool is_part = op.code == ir::OpCode::kPart && in_memory.contains(op.results[0]);
-    const bool is_load = op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive || is_row || has_parts || is_part;
+    const bool is_load =
+        op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive || ir::GathersRows(op) || is_row || has_parts || is_part;
     const auto add = [&](ir::ValueId value, bool in_memory) {
       if (!reshaped.IsOfWorker(value)) return;
       const ir::Type& type = kernel.TypeOf(value);

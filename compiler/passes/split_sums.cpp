@@ -114,7 +114,8 @@ class Splitting {
   bool FillsWithZero() const {
     return std::all_of(kernel_.workers.begin(), kernel_.workers.end(), [](const ir::Worker& worker) {
       bool with_zero = true;
-      ForEachOp(worker.body, [&](const Op& op) { with_zero &= op.code != OpCode::kRead || op.scalars.empty(); });
+      ForEachOp(worker.body,
+                [&](const Op& op) { with_zero &= op.code != OpCode::kGather && (op.code != OpCode::kRead || op.scalars.empty()); });
       return with_zero;
     });
   }

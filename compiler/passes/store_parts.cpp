@@ -23,13 +23,14 @@ ir::AxisRange* StoreParts::AxisOf(Op& access) const {
     if (!axis.dropped) kept.push_back(&axis);
   }
   const bool is_turned = access.slot == "transposed";
+  if (ir::GathersRows(access)) return by_rows_ ? nullptr : kept.front();
   if (kept.empty() || (kept.size() == 1 && by_rows_ == is_turned)) return nullptr;
   return by_rows_ != is_turned ? kept.front() : kept.back();
 }
 
 /// What may be done later, in front of a store that follows: it reads tiles, scalars, and tensors that the grid does not write.
 bool StoreParts::MayWait(const Op& op) const {
-  if (op.code == OpCode::kRead) return KeepsTensor(kernel_, op.symbol);
+  if (ir::LoadsTile(op)) return KeepsTensor(kernel_, op.symbol) && !(by_rows_ && ir::GathersRows(op));
   if (ir::ReducesOrScans(op.code)) return by_rows_ && op.slot == "rows" && op.symbol.empty();
   return ir::ComputesElements(op.code);
 }
@@ -56,7 +57,7 @@ StoreStatement StoreParts::Find(Region& region, size_t store) const {
 int64_t StoreParts::Kept(const Region& region, size_t first, size_t end) const {
   std::set<const Op*> loads;
   const auto take = [&](const Op& op) {
-    if (op.code == OpCode::kRead) loads.insert(&op);
+    if (ir::LoadsTile(op)) loads.insert(&op);
   };
   for (size_t i = first; i < end; ++i) {
     take(region[i]);
@@ -95,7 +96,7 @@ bool StoreParts::TakesOthersRows(const Region& region, const StoreStatement& sta
 StoreParts::Operations StoreParts::Split(const Region& region, const StoreStatement& statement) const {
   Operations operations;
   for (const size_t own : statement.own) {
-    (region[own].code == OpCode::kRead ? operations.loads : operations.others).push_back(region[own]);
+    (ir::LoadsTile(region[own]) ? operations.loads : operations.others).push_back(region[own]);
   }
   operations.others.push_back(region[statement.store]);
   return operations;

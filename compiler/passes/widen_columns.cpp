@@ -112,6 +112,10 @@ class Extents {
       }
     };
     if (ir::IsElementwise(op.code) || ir::ReducesOrScans(op.code)) return align_all();
+    if (ir::GathersRows(op)) {
+      for (const ValueId column : op.operands) Join(Of(op.results[0], 0), Of(column, 0));
+      return;
+    }
     switch (op.code) {
       case OpCode::kVar: return align_all();
       case OpCode::kAssign:
@@ -187,7 +191,7 @@ class Widening {
     Region out;
     for (Op op : region) {
       for (Region& inner : op.regions) inner = Rewritten(inner);
-      if (op.code == OpCode::kRead) Cut(op, op.results[0]);
+      if (ir::LoadsTile(op)) Cut(op, op.results[0]);
       if (op.code == OpCode::kStore) Cut(op, op.operands[0]);
       if (op.code == OpCode::kReduce) Mask(op, out);
       out.push_back(std::move(op));
@@ -198,7 +202,7 @@ class Widening {
   /// The access covers more, of which what is too much does not exist.
   void Cut(Op& access, ValueId tile) {
     const ir::TensorParam& tensor = FindTensor(kernel_, access.symbol);
-    int which = 0;
+    int which = access.code == OpCode::kGather ? 1 : 0;  // rows are chosen
     for (size_t i = 0; i < access.axes.size(); ++i) {
       ir::AxisRange& axis = access.axes[i];
       if (axis.dropped) continue;

@@ -42,7 +42,7 @@ bool IsIndexColumn(const Type& type) {
   return type.is_tile && type.cols == 1 && (type.dtype == DType::kI32 || type.dtype == DType::kI64);
 }
 
-bool IsChosen(const AxisRange& axis) { return axis.start->type.is_tile; }
+bool IsChosen(const AxisRange& axis) { return axis.chosen; }
 
 /// A number beyond the last element, where the extent is known: what else lies outside reads as fill.
 bool ReportNoElement(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int axis,
@@ -198,8 +198,8 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
           .Help("have a tile of work for each row, `grid m in M`, and combine: `Y[list[m], n] += x`");
       return false;
     }
-    axis.start = std::move(value.expr);
-    axis.dropped = true;
+    axis.start = std::move(value.expr);  // until EvalGather
+    axis.dropped = axis.chosen = true;
     return true;
   }
   if (value.IsTile()) {
@@ -300,35 +300,58 @@ ExprPtr Elaborator::FillOf(const ast::Expr& expr, DType dtype) {
   return Coerce(std::move(fill), Type::Scalar(dtype), true, "the fill", kNoSpan);
 }
 
-/// `X[pos(m), target[m]]`: columns of numbers choose an element each, all of them together.
+bool Elaborator::ReportRowsNotChosen(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<AxisRange>& axes) {
+  const auto first = std::find_if(axes.begin(), axes.end(), IsChosen);
+  const auto kept = std::find_if(axes.begin(), axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
+  const auto count = std::count_if(kept, axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
+  if (count > 1) {
+    diagnostics_
+        .Error(DiagnosticKind::kBadIndex, expr.span,
+               fmt::format("rows that a column chooses keep one axis beside it, this access {}", count))
+        .Note(param.span, fmt::format("`{}` is declared here", param.name))
+        .Help("give an element index for the others: it drops its axis");
+  } else if (count == 1 && kept < first) {
+    const auto column = static_cast<size_t>(first - axes.begin());
+    diagnostics_
+        .Error(DiagnosticKind::kBadIndex, expr.indices[column].span,
+               fmt::format("columns of `{}` that a tile chooses, where it chooses rows", param.name))
+        .Label(expr.indices[column].span, fmt::format("is `{}`, behind an axis that stays", TypeText(first->start->type)))
+        .Note(param.span, fmt::format("`{}` is declared here", param.name))
+        .Help(fmt::format("declare `{}` with that axis behind this one, as strides are the caller's, and turn the rows: `.T`",
+                          param.name));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// `X[pos(m), target[m]]`, `W[list[m], d]`: columns of numbers choose an element or a row each, all of them together.
 Value Elaborator::EvalGather(const ast::IndexExpr& expr, Access access) {
   const typed::Param& param = kernel_.params[access.tensor];
+  if (ReportRowsNotChosen(expr, param, access.axes)) return Error();
   const typed::Expr* first = nullptr;
   ExprPtr gather = MakeNode(ExprKind::kGather, Op::kNone, Type::Tile(param.dtype, 1, 1), {}, expr.span);
   gather->id = access.tensor;
   gather->level = Level::kWorker;
   for (size_t i = 0; i < access.axes.size(); ++i) {
     AxisRange& axis = access.axes[i];
-    if (!axis.dropped) {
-      ReportNotImplemented(
-          diagnostics_, expr.span, fmt::format("a gather of rows, `{}` indexed by a tile beside a block", param.name),
-          "take one row at a time, whose number is an element of a tensor: `for u in 0 .. 64 { .. X[list[m[u]], k] .. }`");
-      return Error();
-    }
-    if (IsChosen(axis) && first == nullptr) first = axis.start.get();
-    if (IsChosen(axis) && axis.start->type.rows != first->type.rows) {
+    if (!axis.dropped) gather->type.cols = axis.extent;
+    if (!axis.chosen) continue;
+    if (first == nullptr) first = axis.start.get();
+    if (axis.start->type.rows != first->type.rows) {
       diagnostics_
           .Error(DiagnosticKind::kShapeMismatch, expr.indices[i].span,
                  fmt::format("{} numbers for axis {} of `{}`; an axis before it has {}", axis.start->type.rows, i, param.name,
                              first->type.rows))
           .Label(expr.indices[i].span, fmt::format("is `{}`", TypeText(axis.start->type)))
           .Label(first->span, fmt::format("is `{}`", TypeText(first->type)))
-          .Note("columns that choose elements go together: number i of each for element i of the result");
+          .Note("columns that choose go together: number i of each for row i of the result");
       return Error();
     }
-    gather->args.push_back(std::move(axis.start));
+    gather->args.push_back(std::exchange(axis.start, MakeInt(0, expr.indices[i].span)));
   }
   gather->type.rows = first->type.rows;
+  gather->axes = std::move(access.axes);
   if (expr.fill) {
     ExprPtr fill = FillOf(*expr.fill, param.dtype);
     if (!fill) return Error();

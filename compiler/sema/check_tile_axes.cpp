@@ -178,6 +178,8 @@ Axes TileAxes::Of(const Expr& expr) {
     case ExprKind::kMatMul: return OfProduct(expr);
     case ExprKind::kPositions: return {DimOf(*expr.args[0]), kAny};
     case ExprKind::kGather:
+      for (const typed::ExprPtr& arg : expr.args) Of(*arg);
+      return {expr.type.rows == 1 ? kAny : kMixed, OfTensor(expr.id, expr.axes).rows};
     case ExprKind::kCat:
     case ExprKind::kReshape:
       for (const typed::ExprPtr& arg : expr.args) Of(*arg);

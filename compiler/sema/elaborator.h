@@ -260,6 +260,8 @@ class Elaborator {
   Value EvalIndex(const ast::IndexExpr& expr);
   Value EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor);
   Value EvalGather(const ast::IndexExpr& expr, Access access);
+  /// Of an access with columns that choose: what is kept beside them is no row.
+  bool ReportRowsNotChosen(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes);
   typed::ExprPtr FillOf(const ast::Expr& expr, DType dtype);
   Value EvalSlice(const ast::IndexExpr& expr, Value base);
   bool ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, bool is_store, Access& access);

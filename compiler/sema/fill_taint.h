@@ -94,6 +94,8 @@ class FillTaint {
   /// found nothing.
   void DropShifted(const std::map<int, Fill>& chosen_by, std::map<int, Fill>& axis);
   Taint Read(const typed::Expr& expr);
+  /// What is missing of an access along the axes that it keeps, the first of which is the tile's axis `which`.
+  void AddKept(const typed::Expr& access, int which, Fill fill, Taint& taint);
   Taint Gather(const typed::Expr& expr);
   Taint Part(const typed::Expr& expr);
   Taint Reshape(const typed::Expr& expr);

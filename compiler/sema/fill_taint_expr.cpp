@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fill taint of expressions.
+#include <algorithm>
 #include <set>
 
 #include "compiler/sema/fill_taint.h"
@@ -204,12 +205,16 @@ Taint FillTaint::Read(const Expr& expr) {
   Taint taint;
   const Fill fill = expr.args.empty() ? Fill::kZero : Eval(*expr.args[0]).base;
   taint.read_infinite = IsInfinite(fill);
-  int which = 0;
-  for (size_t i = 0; i < expr.axes.size(); ++i) {
-    const typed::AxisRange& axis = expr.axes[i];
+  AddKept(expr, 0, fill, taint);
+  return taint;
+}
+
+void FillTaint::AddKept(const Expr& access, int which, Fill fill, Taint& taint) {
+  for (size_t i = 0; i < access.axes.size(); ++i) {
+    const typed::AxisRange& axis = access.axes[i];
     if (axis.dropped) continue;
     const Scalar start = table_->Of(*axis.start);
-    const Scalar end = table_->Of(*kernel_.params[expr.id].extents[i]);
+    const Scalar end = table_->Of(*kernel_.params[access.id].extents[i]);
     std::map<int, Fill>& found = taint.axis[which++];
     // Of two bounds the tighter one says it all, where it is known which that is.
     const Scalar zero = symbolic::Int(0);
@@ -222,27 +227,29 @@ Taint FillTaint::Read(const Expr& expr) {
     if (lo_suffices || !sources_.IsAtMost(lo, zero)) sources_.AddBegin(found, start, lo, fill);
     if (!lo_suffices) sources_.AddBegin(found, start, zero, fill);
   }
-  return taint;
 }
 
-/// Where a number is missing, whatever it would have chosen stands; the fill, where it lies outside of the tensor.
+/// Where a number is missing, whatever it would have chosen stands; the fill, where it lies outside of the tensor. Columns of rows
+/// are a block's.
 Taint FillTaint::Gather(const Expr& expr) {
   Taint taint;
-  const size_t rank = kernel_.params[expr.id].extents.size();
-  const Fill fill = expr.args.size() == rank ? Fill::kZero : Eval(*expr.args[rank]).base;
+  const auto columns = static_cast<size_t>(
+      std::count_if(expr.axes.begin(), expr.axes.end(), [](const typed::AxisRange& axis) { return axis.chosen; }));
+  const Fill fill = expr.args.size() == columns ? Fill::kZero : Eval(*expr.args[columns]).base;
   taint.read_infinite = IsInfinite(fill);
   const Fill unknown = IsInfinite(fill) ? Fill::kAny : Fill::kFinite;
-  for (size_t i = 0; i < rank; ++i) {
-    if (!expr.args[i]->type.is_tile) continue;
-    for (const auto& [source, missing] : Eval(*expr.args[i]).axis[0]) taint.axis[0][source] = unknown;
+  for (size_t column = 0; column < columns; ++column) {
+    for (const auto& [source, missing] : Eval(*expr.args[column]).axis[0]) taint.axis[0][source] = unknown;
   }
-  for (size_t i = 0; i < rank; ++i) {
-    const auto positions = expr.args[i]->type.is_tile ? PositionsOf(*expr.args[i]) : std::nullopt;
+  for (size_t i = 0, column = 0; i < expr.axes.size(); ++i) {
+    if (!expr.axes[i].chosen) continue;
+    const auto positions = PositionsOf(*expr.args[column++]);
     if (!positions) continue;
     const Scalar end = table_->Of(*kernel_.params[expr.id].extents[i]);
     sources_.AddEnd(taint.axis[0], positions->start, expr.type.rows, end, fill);
     sources_.AddBegin(taint.axis[0], positions->start, symbolic::Int(0), fill);
   }
+  AddKept(expr, 1, fill, taint);
   return taint;
 }
 

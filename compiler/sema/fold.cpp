@@ -205,6 +205,8 @@ typed::AxisRange Clone(const typed::AxisRange& axis) {
   copy.start = Clone(*axis.start);
   copy.extent = axis.extent;
   copy.dropped = axis.dropped;
+  copy.is_slice = axis.is_slice;
+  copy.chosen = axis.chosen;
   if (axis.lo) copy.lo = Clone(*axis.lo);
   if (axis.hi) copy.hi = Clone(*axis.hi);
   return copy;

@@ -52,15 +52,16 @@ enum class ExprKind : uint8_t {
   kVar,      // id: let, var, loop, grid or instance variable, received value
   kElement,  // one element of tensor `id` at `axes` (all dropped): a scalar
   kRead,     // a tile of tensor `id` at `axes`; args[0], if present, is the fill (scalar, default 0)
-  kGather,  // elements of tensor `id` that columns choose: args: an index per axis, [n, 1] tiles and scalars; then the fill, if any
-  kUnary,   // op; args[0]
-  kBinary,  // op; args[0], args[1]; tiles broadcast ([R,C] with [R,1], [1,C], [1,1], scalar)
-  kSelect,  // args: condition, value if true, value if false (all evaluated); tiles broadcast
-  kCall,    // op is a function: exp, min, max, cdiv, ...; args
-  kConvert,    // args[0] converted to type.dtype (nearest even; float to int truncates and saturates)
-  kSplat,      // scalar args[0] as a tile of `type`
-  kReduce,     // op kAdd, kMax, kMin, kAny, kAll over `axis` of args[0]: axis 1 gives [R,1], axis 0 gives [1,C]
-  kCumsum,     // inclusive, along `axis`
+  kGather,   // a tile of tensor `id` at `axes`, whose rows are those that columns choose: args: the columns [n, 1], in the order of
+             // the axes that they are of; then the fill, if any
+  kUnary,    // op; args[0]
+  kBinary,   // op; args[0], args[1]; tiles broadcast ([R,C] with [R,1], [1,C], [1,1], scalar)
+  kSelect,   // args: condition, value if true, value if false (all evaluated); tiles broadcast
+  kCall,     // op is a function: exp, min, max, cdiv, ...; args
+  kConvert,  // args[0] converted to type.dtype (nearest even; float to int truncates and saturates)
+  kSplat,    // scalar args[0] as a tile of `type`
+  kReduce,   // op kAdd, kMax, kMin, kAny, kAll over `axis` of args[0]: axis 1 gives [R,1], axis 0 gives [1,C]
+  kCumsum,   // inclusive, along `axis`
   kTranspose,  // args[0] transposed
   kPart,       // rows [row, row + type.rows), columns [col, col + type.cols) of args[0]; args[1] = row, args[2] = col (scalars)
   kMatMul,     // args[0] @ args[1], f32 (i32 for 8-bit integers); adding it to something in the same expression may fuse
@@ -143,6 +144,7 @@ struct AxisRange {
   bool dropped = false;   // an element index: extent 1, the axis does not appear in the tile
   ExprPtr lo, hi;         // both null when the tensor's own bounds suffice
   bool is_slice = false;  // `lo :+ n`, `lo .. hi by n`: no block of a loop or the grid
+  bool chosen = false;    // kGather: dropped; row i has the element of number i of the next column, counted from `start`, 0
 };
 
 struct Expr {
@@ -156,8 +158,9 @@ struct Expr {
   int64_t int_value = 0;
   double float_value = 0;
   std::vector<ExprPtr> args;
-  std::vector<AxisRange> axes;  // kElement, kRead: one per tensor dimension; the kept ones are the tile's rows, then columns;
-                                // with one kept axis the tile is a column [n, 1]
+  /// kElement, kRead, kGather: one per tensor dimension; the kept ones are the tile's rows, then columns; with one kept axis the
+  /// tile is a column [n, 1]. Of kGather the rows are chosen, and at most one axis is kept.
+  std::vector<AxisRange> axes;
 };
 
 /// The first node of an expression, itself in front, for which `is` holds, or null. The places of reads are no part of it.

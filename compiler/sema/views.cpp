@@ -31,8 +31,15 @@ ExprPtr Part(ExprPtr expr, int axis, ExprPtr offset, int64_t extent, Span span) 
     expr->type = type;
     return expr;
   }
-  if (expr->kind == ExprKind::kRead) {
-    int kept = 0;
+  if (expr->kind == ExprKind::kGather && axis == 0) {
+    for (ExprPtr& arg : expr->args) {
+      if (arg->type.is_tile) arg = Part(std::move(arg), 0, Clone(*offset), extent, span);
+    }
+    expr->type = type;
+    return expr;
+  }
+  if (expr->kind == ExprKind::kRead || expr->kind == ExprKind::kGather) {
+    int kept = expr->kind == ExprKind::kGather ? 1 : 0;
     for (typed::AxisRange& range : expr->axes) {
       if (range.dropped || kept++ != axis) continue;
       range.start = MakeInteger(Op::kAdd, std::move(range.start), std::move(offset), span);

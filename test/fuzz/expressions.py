@@ -163,11 +163,22 @@ class Expressions:
         self.let(scope, result)
 
     def gather(self, scope):
-        """Elements that the numbers in another tensor choose, one for each row."""
+        """Elements that the numbers in another tensor choose, one for each row, or rows."""
         axis = self.r.choice([axis for axis in self.blocks()])
+        others = [other for other in self.blocks() if other is not axis]
+        if others and self.r.random() < 0.5:
+            return self.gather_rows(scope, axis, self.r.choice(others))
         tensor, numbers = self.p.tensor((axis.dim, self.r.choice("KJ")), None), self.p.tensor((axis.dim,), "i32")
         value = Value(f"{tensor.name}[pos({axis.name}), {numbers.name}[{axis.name}]]", axis.step, Size(1), tensor.dtype, (axis, None),
                       ("?", "no"), tensor.largest)
+        value.grain, value.rough, value.wild = tensor.grain, tensor.rough, tensor.wild
+        self.let(scope, self.part(scope, value, False))
+
+    def gather_rows(self, scope, rows, columns):
+        tensor, numbers = self.p.tensor((self.r.choice("KJ"), columns.dim), None), self.p.tensor((rows.dim,), "i32")
+        axes = (rows, columns)
+        value = Value(f"{tensor.name}[{numbers.name}[{rows.name}], {self.index(columns)}]", rows.step, columns.step, tensor.dtype, axes,
+                      ("?", missing(axes)[1]), tensor.largest)
         value.grain, value.rough, value.wild = tensor.grain, tensor.rough, tensor.wild
         self.let(scope, self.part(scope, value, False))
 

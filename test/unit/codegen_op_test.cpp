@@ -151,12 +151,21 @@ TEST_F(OpCpp, ReadsAndStores) {
 TEST_F(OpCpp, Gathers) {
   const auto column = [&] { return New(Reg(64, 1, DType::kI32)); };
   const ir::ValueId rows = column(), wanted = column();
-  Op gather = Make(OpCode::kGather, {New(Reg(64, 1, DType::kBF16))}, {rows, wanted}, {N("b")}, "A", "tst");
+  Op gather = Make(OpCode::kGather, {New(Reg(64, 1, DType::kBF16))}, {rows, wanted}, {}, "A");
+  const ir::AxisRange chosen{.start = I(0), .dropped = true, .chosen = true};
+  gather.axes = {chosen, {.start = N("b"), .dropped = true}, chosen};
   EXPECT_EQ(Print(gather),
             fmt::format("const auto {} = tk::warpgroup::gather(A, 0, {}, b, {});\n", kernel_.values[gather.results[0]].name,
                         kernel_.values[rows].name, kernel_.values[wanted].name));
   gather.scalars.push_back(symbolic::Float(1));
   EXPECT_NE(Print(gather).find("gather(A, 1.0f, "), std::string::npos);
+  kernel_.TypeOf(gather.results[0]).cols = 128;
+  gather.axes[2] = {.start = N("m"), .extent = 128, .exists = true, .aligned = true};
+  gather.operands = {rows};
+  EXPECT_EQ(Print(gather),
+            fmt::format("const auto {} = tk::warpgroup::load<64, 128, layout>(tk::aligned(tk::chosen(A, {}, tk::at(b), "
+                        "tk::inside<128>(m))), 1.0f);\n",
+                        kernel_.values[gather.results[0]].name, kernel_.values[rows].name));
 }
 
 TEST_F(OpCpp, AllOfALiteralExtent) {
