@@ -76,19 +76,20 @@ def prepare_cases(tkc, source, kernel, item, cases, out, name, on):
             else:
                 entry["extents"] = [extent(a) for a in axes]
                 entry["file"] = f"{name}.{number}.{parameter}.npy"
-                path = os.path.join(out, entry["file"])
-                if mode == "in":
+                if mode != "out":
+                    entry["before"] = entry["file"] if mode == "in" else f"{name}.{number}.{parameter}.before.npy"
+                    path = os.path.join(out, entry["before"])
                     write_npy(path, dtype, entry["extents"], on == "simulator")
                     command += ["--in", f"{parameter}={path}"]
-                else:
-                    command += ["--out", f"{parameter}={path}"]
+                if mode != "in":
+                    command += ["--out", f"{parameter}={os.path.join(out, entry['file'])}"]
             case["parameters"].append(entry)
         rc, text = run(command, 120)
         if rc:
             return result, f"{on}: " + (text.splitlines() or ["no message"])[0]
         for entry in case["parameters"]:  # run.py draws them again: half of what had to be carried
-            if entry["mode"] == "in" and "file" in entry:
-                os.remove(os.path.join(out, entry["file"]))
+            if "before" in entry:
+                os.remove(os.path.join(out, entry["before"]))
         result.append(case)
     return result, ""
 

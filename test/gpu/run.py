@@ -71,16 +71,18 @@ def run_case(torch, numpy, folder, library, name, case, plan, pad, offset):
         if "value" in p:
             arguments.append(SCALARS[p["dtype"]](p["value"]))
             continue
-        path = os.path.join(folder, p["file"])
-        if not os.path.exists(path):
-            write_npy(path, p["dtype"], p["extents"], plan["integers"])
-        values = load(torch, numpy, path, p["dtype"])
-        placed = Placed(torch, p["dtype"], p["extents"], pad, offset, values if p["mode"] == "in" else None)
+        before = None
+        if "before" in p:
+            path = os.path.join(folder, p["before"])
+            if not os.path.exists(path):
+                write_npy(path, p["dtype"], p["extents"], plan["integers"])
+            before = load(torch, numpy, path, p["dtype"])
+        placed = Placed(torch, p["dtype"], p["extents"], pad, offset, before)
         description = placed.description()
         keep += [placed, description]  # the memory must outlive the call
         arguments.append(ctypes.byref(description))
         if p["mode"] != "in":
-            outputs.append((p["name"], placed, values))
+            outputs.append((p["name"], placed, load(torch, numpy, os.path.join(folder, p["file"]), p["dtype"])))
     bytes_needed = query(*arguments) if query else 64 << 20
     workspace = torch.full((bytes_needed // 4 + GUARD,), float("nan"), dtype=torch.float32, device="cuda")
     stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
