@@ -40,6 +40,8 @@ constexpr bool IsPartOrTranspose(OpCode code) { return code == OpCode::kPart || 
 constexpr bool AddsProduct(OpCode code) { return code == OpCode::kAccumulate || code == OpCode::kMma || code == OpCode::kMultiply; }
 /// Matrix products at either level.
 constexpr bool IsProduct(OpCode code) { return code == OpCode::kMatmul || AddsProduct(code); }
+/// What a product adds to, or gives.
+inline ValueId SumOf(const Op& product) { return AddsProduct(product.code) ? product.operands[0] : product.results[0]; }
 /// Computes on tiles of the worker itself: memory is as it was, and so is every scalar.
 constexpr bool OnlyComputes(OpCode code) {
   return ComputesElements(code) || Assigns(code) || ReducesOrScans(code) || IsPartOrTranspose(code) || code == OpCode::kVar ||

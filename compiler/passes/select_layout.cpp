@@ -238,8 +238,7 @@ int64_t ExtentBeside(int64_t extent, int64_t unit) {
 std::set<int64_t> RowsOfSums(const ir::Kernel& kernel, const ir::Worker& worker) {
   std::set<int64_t> rows;
   ForEachOp(worker.body, [&](const ir::Op& op) {
-    if (ir::IsProduct(op.code))
-      rows.insert(kernel.TypeOf(op.code == ir::OpCode::kAccumulate ? op.operands[0] : op.results[0]).rows);
+    if (ir::IsProduct(op.code)) rows.insert(kernel.TypeOf(ir::SumOf(op)).rows);
   });
   return rows;
 }

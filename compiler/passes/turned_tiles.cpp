@@ -23,8 +23,6 @@ namespace {
 bool IsVector(const ir::Type& type) { return type.rows == 1 || type.cols == 1; }
 bool IsPoint(const ir::Type& type) { return type.rows == 1 && type.cols == 1; }
 
-ValueId SumOf(const Op& product) { return product.code == OpCode::kAccumulate ? product.operands[0] : product.results[0]; }
-
 }  // namespace
 
 WaysOfTiles::Way WaysOfTiles::Find(ValueId value) const {
@@ -96,7 +94,7 @@ TurnedTiles::Shapes TurnedTiles::ShapesOfProducts() const {
   Shapes shapes;
   ForEachOp(worker_.body, [&](const Op& op) {
     if (!ir::IsProduct(op.code)) return;
-    const ir::Type& sum = kernel_.TypeOf(SumOf(op));
+    const ir::Type& sum = kernel_.TypeOf(ir::SumOf(op));
     // The unit reads the left operand from registers, too; the right one has to go to shared memory.
     const bool left_computed = !IsInMemory(op.operands.end()[-2]), right_computed = !IsInMemory(op.operands.back());
     shapes.fit &= sum.cols % kMatrixRows == 0 && sum.rows % kMatrixCols == 0 && sum.rows <= kMatrixMostCols;
@@ -130,7 +128,7 @@ bool TurnedTiles::Join(const Op& op) {
   if (ir::IsProduct(op.code)) {
     std::vector<ValueId> tiles(op.operands.end() - 2, op.operands.end());
     std::erase_if(tiles, [&](ValueId value) { return IsInMemory(value); });
-    tiles.push_back(SumOf(op));
+    tiles.push_back(ir::SumOf(op));
     return std::all_of(tiles.begin(), tiles.end(), [&](ValueId tile) { return ways_.Join(WaysOfTiles::kTurned, tile, false); });
   }
   if (IsTurnOfRegisters(op)) return IsVector(kernel_.TypeOf(op.results[0])) || ways_.Join(op.operands[0], op.results[0], true);
