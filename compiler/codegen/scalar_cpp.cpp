@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include <cfloat>
 #include <cmath>
 #include <cstdlib>
 
@@ -61,6 +62,8 @@ std::string FloatLiteral(double value, DType dtype) {
     text = value < 0 ? "-tk::infinity()" : "tk::infinity()";
   } else if (std::isnan(value)) {
     text = "tk::not_a_number()";
+  } else if (dtype != DType::kF64 && std::abs(static_cast<float>(value)) == FLT_MAX) {
+    text = value < 0 ? "-tk::largest_float()" : "tk::largest_float()";
   } else {
     text = dtype == DType::kF64 ? fmt::format("{}", value) : FloatDigits(static_cast<float>(value));
     if (text.find_first_of(".ep") == std::string::npos) text += ".0";

@@ -73,7 +73,14 @@ bool IsStandardFunction(std::string_view name) { return FindBuiltin(name) != nul
 
 bool IsMadeOfOthers(std::string_view name) {
   const Builtin* builtin = FindBuiltin(name);
-  return builtin != nullptr && builtin->kind >= Class::kRowArgMax;
+  if (builtin == nullptr) return false;
+  switch (builtin->kind) {
+    case Class::kRowArgMax:
+    case Class::kSoftmax:
+    case Class::kOnline:
+    case Class::kRepeat: return true;
+    default: return false;
+  }
 }
 
 Value Elaborator::EvalCall(const ast::CallExpr& expr) {

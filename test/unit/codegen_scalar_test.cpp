@@ -105,6 +105,8 @@ TEST(Literals, Floats) {
   EXPECT_EQ(FloatLiteral(std::ldexp(1.0, -24), DType::kF32), "0x1p-24f");
   EXPECT_EQ(FloatLiteral(-std::ldexp(1.0, 100), DType::kF32), "-0x1p100f");
   EXPECT_EQ(FloatLiteral(-INFINITY, DType::kF32), "-tk::infinity()");
+  EXPECT_EQ(FloatLiteral(-3.4028234663852886e38, DType::kF32), "-tk::largest_float()");
+  EXPECT_EQ(FloatLiteral(3.4028234663852886e38, DType::kF64), "3.4028234663852886e+38");
   EXPECT_EQ(FloatLiteral(2, DType::kBF16), "tk::bf16(2.0f)");
 }
 

@@ -168,5 +168,7 @@ TK_HOST_DEVICE To convert(From value) {
 /// `inf` and `nan` of the language.
 TK_HOST_DEVICE constexpr float infinity() { return __builtin_huge_valf(); }
 TK_HOST_DEVICE constexpr float not_a_number() { return __builtin_nanf(""); }
+/// The largest number of f32.
+TK_HOST_DEVICE constexpr float largest_float() { return __FLT_MAX__; }
 
 }  // namespace tk
