@@ -180,25 +180,31 @@ class Bench {
     TimeGraphs(stream_, {probe.get()});
     const double once = TimeGraphs(stream_, {probe.get()})[0] / std::min(sets, 4);
     const int repeats = std::max(1, int(options_.ms / once + 0.999));
-    // The best of the first eight: two passes in opposite order, so that a drifting clock favours none.
+    // The best of the first eight by its median: passes in alternating order, so that a drifting clock favours none, and as many as
+    // there are rounds, as they lie within two percent of each other and a chance best would be a slow peer.
     std::vector<std::unique_ptr<Graph>> candidates;
-    std::vector<const Graph*> order;
+    std::vector<const Graph*> pass;
     for (const auto& h : found) candidates.push_back(blas_graph(h.algo, std::max(1, repeats / 2)));
-    for (const auto& g : candidates) order.push_back(g.get());
-    TimeGraphs(stream_, order);
-    for (size_t i = candidates.size(); i-- > 0;) order.push_back(candidates[i].get());
-    const auto times = TimeGraphs(stream_, order);
-    int best = 0;
-    auto total = [&](size_t i) { return times[i] + times[order.size() - 1 - i]; };
-    for (size_t i = 1; i < candidates.size(); ++i)
-      if (total(i) < total(size_t(best))) best = int(i);
+    for (const auto& g : candidates) pass.push_back(g.get());
+    TimeGraphs(stream_, pass);
+    std::vector<std::vector<double>> times(candidates.size());
+    for (int round = 0; round < options_.rounds; ++round)
+      for (const bool backwards : {false, true}) {
+        auto of_pass = TimeGraphs(stream_, pass);
+        std::reverse(pass.begin(), pass.end());
+        if (backwards) std::reverse(of_pass.begin(), of_pass.end());
+        for (size_t i = 0; i < times.size(); ++i) times[i].push_back(of_pass[i]);
+      }
+    size_t best = 0;
+    for (size_t i = 1; i < times.size(); ++i)
+      if (Median(times[i]) < Median(times[best])) best = i;
     candidates.clear();
-    auto theirs = blas_graph(found[size_t(best)].algo, repeats);
+    auto theirs = blas_graph(found[best].algo, repeats);
 
     std::vector<Result> results;
     for (const EntrySpec& entry : options_.entries) {
       if (entry.trans_a != c.trans_a || entry.trans_b != c.trans_b) continue;
-      results.push_back(Against(c, entry, set, repeats, *theirs, Describe(found[size_t(best)].algo, best, int(found.size()))));
+      results.push_back(Against(c, entry, set, repeats, *theirs, Describe(found[best].algo, int(best), int(found.size()))));
     }
     return results;
   }

@@ -24,7 +24,7 @@ KERNELS = [
     Kernel("gemm_wide", "examples/gemm/gemm.tk", "gemm_tile_64x128", [({"M": 70, "N": 136, "K": 1256}, 1), ({"M": 130, "N": 128, "K": 64}, 1)]),
     Kernel("gemm_turned", "examples/gemm/gemm.tk", "gemm_tile_256x128", [({"M": 264, "N": 72, "K": 704}, 1), ({"M": 520, "N": 72, "K": 64}, 1)],
            note="products computed turned, and stored through a staging buffer that is written turned"),
-    Kernel("gemm_large", "examples/gemm/gemm.tk", "gemm_large", [({"M": 130, "N": 192, "K": 640}, 1), ({"M": 264, "N": 192, "K": 64}, 1)]),
+    Kernel("gemm_turns", "examples/gemm/gemm.tk", "gemm_turns_128x128", [({"M": 130, "N": 192, "K": 640}, 1), ({"M": 264, "N": 192, "K": 64}, 1)]),
     Kernel("gemm_no_pipe", "examples/gemm_no_pipe/gemm_no_pipe.tk", None, [({"M": 70, "N": 132, "K": 200}, 2)],
            note="threads copy, all in one role"),
     Kernel("attention_64", "test/run/attention_64.tk", None, [({"H": 1, "N": 130, "S": 970}, 2)], scalars=(("scale", 0x3D800000),),

@@ -22,7 +22,7 @@ KINDS = ("shared_load", "shared_store", "ldmatrix", "stmatrix")
 # file, arguments, alignment of the rows of tensors that guarded copies see, kernel function (where there are several)
 CASES = [
     ("examples/gemm/gemm.tk", "--dims M=64,N=128,K=256 --schedule decode", 16, "gemm_decode"),
-    ("examples/gemm/gemm.tk", "--dims M=128,N=256,K=128 --schedule large", 16, "gemm_large"),
+    ("examples/gemm/gemm.tk", "--dims M=128,N=256,K=128 --schedule turns_128x128", 16, "gemm_turns_128x128"),
     ("examples/gemm/gemm.tk", "--dims M=64,N=130,K=64 --schedule tile_64x128", 4, "gemm_tile_64x128"),
     ("examples/gemm_f32_out/gemm_f32_out.tk", "--dims M=128,N=128,K=128", 16, None),
     ("examples/gemm_f32_out/gemm_f32_out.tk", "--dims M=70,N=65,K=64", 4, None),

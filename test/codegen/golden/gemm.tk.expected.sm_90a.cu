@@ -1210,136 +1210,6 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Two large tiles for each multiprocessor at most: then there is little to hide, and they are fetched with the least.
-// schedule large of gemm for sm_90a when cdiv(M, 128) * cdiv(N, 256) <= sms * 2
-// Compiled for sm_90a with BM = 128, BN = 256, BK = 32, WM = 2, WN = 1.
-//
-// One block on each multiprocessor walks over the tiles:
-//   warp 0        load: one thread issues copies, 40 registers a thread
-//   warps 1..3    idle: they make the warpgroup whole
-//   warps 4..11   compute[0..1], 232 registers a thread
-//
-// Pipe `ab`, 8 slots. A slot is written when it is empty and read when it is full:
-//   load ----> [ 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 ] --> compute[0..1]
-//     ^  ab_full: 1 arrival and 24576 bytes          |
-//     +- ab_empty: 8 arrivals -----------------------+
-//
-// Shared memory, 230400 bytes:
-//    offset   bytes
-//         0   65536  ab_0[8]        bf16[128, 32], swizzle 64   pipe ab, field 0
-//     65536  131072  ab_1[8]        bf16[32, 256], swizzle 128  pipe ab, field 1
-//    196608   32768  C_stage[2][4]  bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    229376     128  barriers
-//
-// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
-// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
-struct gemm_large_shared {
-  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> ab_0[8];
-  tk::shared_tile<tk::bf16, 32, 256, tk::swizzle::b128> ab_1[8];
-  tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][4];
-  tk::barrier ab_full[8];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[8];  // 8 arrivals: every reader is done with a slot of ab
-};
-
-TK_KERNEL(384)
-gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C,
-           const int M, const int K, const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
-  auto& shared = tk::block::shared<gemm_large_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
-  if (tk::thread::index() == 0) {
-    tk::prefetch(A_map);
-    tk::prefetch(A_map_rows);
-    tk::prefetch(B_map);
-    if (C_map_usable) tk::prefetch(C_map);
-    for (int slot = 0; slot < 8; ++slot) {
-      tk::init(shared.ab_full[slot], 1);
-      tk::init(shared.ab_empty[slot], 8);
-    }
-    tk::fence_barrier_init();
-  }
-  tk::block::sync();
-
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
-  if (tk::warpgroup::index() == 0) {
-    tk::warpgroup::decrease_registers<40>();
-    if (tk::warp::index() == 0 && tk::warp::elect()) {
-      // worker load
-      tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
-      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-        const int m = m_block * 128;
-        const int n = n_block * 256;
-        // for k in K by BK
-        for (int k = 0; k < K; k += 32) {
-          // ab <- (A[m, k], B[k, n])
-          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
-          tk::expect_bytes(shared.ab_full[ab.slot], 24576);
-          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
-          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
-          ab.advance();
-        }
-      }
-    }
-  } else {
-    tk::warpgroup::increase_registers<232>();
-    // worker compute[WM * WN] as w
-    using layout = tk::mma_layout;
-    const int w = tk::warpgroup::index() - 1;
-    tk::ring<8> ab;
-    for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
-      const int m = m_block * 128;
-      const int n = n_block * 256;
-      // var acc: f32[BM / WM, BN / WN] = 0
-      auto acc = tk::fill<float, 64, 256, layout>(0.0f);
-      // for k in K by BK
-      for (int k = 0; k < K; k += 32) {
-        // let (a, b) = <-ab
-        tk::wait(shared.ab_full[ab.slot], ab.phase);
-        const auto& a = shared.ab_0[ab.slot];
-        const auto& b = shared.ab_1[ab.slot];
-        // acc += a.rows(w / WN) @ b.cols(w % WN)
-        tk::warpgroup::mma_fence();
-        tk::warpgroup::mma(acc, tk::rows<64>(a, w * 64), b);
-        tk::warpgroup::mma_commit();
-        // One product stays in flight; the one before it is complete, so its slot goes back.
-        tk::warpgroup::mma_wait<1>();
-        if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-        ab.advance();
-      }
-      tk::warpgroup::mma_wait<0>(acc);
-      if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
-      // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
-      TK_UNROLL
-      for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
-        auto& staged = shared.C_stage[w][C_chunk % 4];
-        // This buffer is free once the copy engine has read what it held and all warps know it.
-        tk::wait_stores_read<3>();
-        tk::warpgroup::sync();
-        tk::warpgroup::store_shared(staged, rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
-        tk::warpgroup::sync();
-        if (C_map_usable) {
-          if (tk::warpgroup::thread() == 0) {
-            tk::store_async(C_map, staged, m + w * 64, n + C_chunk * 32);
-            tk::commit_stores();
-          }
-        } else {
-          tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
-        }
-      }
-    }
-    // The block's shared memory stays until the copy engine has read it.
-    tk::wait_stores_read<0>();
-  }
-}
-
-// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // The most there is to fetch is where rows begin inside of lines: large tiles, and pairs that share what they fetch of B.
 // schedule tile_256x128 of gemm for sm_90a when N % 64 + K % 64 > 0
 // Compiled for sm_90a with BM = 256, BN = 128, BK = 64, WM = 1, WN = 2.
@@ -1891,6 +1761,146 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
 }
 
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
+// schedule turns_128x128 of gemm for sm_90a
+// Compiled for sm_90a with BM = 128, BN = 128, BK = 64, WM = 1, WN = 1.
+//
+// One block on each multiprocessor walks over the tiles:
+//   warp 0        load: one thread issues copies, 40 registers a thread
+//   warps 1..3    idle: they make the warpgroup whole
+//   warps 4..11   compute[0..1] in turn, 232 registers a thread
+//
+// Pipe `ab`, 6 slots. A slot is written when it is empty and read when it is full:
+//   load -----> [ 0 | 1 | 2 | 3 | 4 | 5 ] ----> compute[0..1]
+//     ^  ab_full: 1 arrival and 32768 bytes     |
+//     +- ab_empty: 4 arrivals ------------------+
+//
+// Shared memory, 230400 bytes:
+//    offset   bytes
+//         0   98304  ab_0[6]        bf16[128, 64], swizzle 128  pipe ab, field 0
+//     98304   98304  ab_1[6]        bf16[64, 128], swizzle 128  pipe ab, field 1
+//    196608   32768  C_stage[2][2]  bf16[128, 32], swizzle 64   staging of C, 32 columns at a time
+//    229376      96  barriers
+//
+// `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
+// `C_map_usable`: the address and strides of C let the copy engine store to it; else threads do.
+struct gemm_turns_128x128_shared {
+  tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_0[6];
+  tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
+  tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> C_stage[2][2];
+  tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
+  tk::barrier ab_empty[6];  // 4 arrivals: every reader is done with a slot of ab
+};
+
+TK_KERNEL(384)
+gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
+                   const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
+                   const int tiles, const bool C_map_usable) {
+  auto& shared = tk::block::shared<gemm_turns_128x128_shared>();
+  // One thread prepares the barriers; everybody waits until they stand.
+  if (tk::thread::index() == 0) {
+    tk::prefetch(A_map);
+    tk::prefetch(A_map_rows);
+    tk::prefetch(B_map);
+    if (C_map_usable) tk::prefetch(C_map);
+    for (int slot = 0; slot < 6; ++slot) {
+      tk::init(shared.ab_full[slot], 1);
+      tk::init(shared.ab_empty[slot], 4);
+    }
+    tk::fence_barrier_init();
+  }
+  tk::block::sync();
+
+  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
+  tk::grid::wait_previous();
+  tk::grid::allow_next();
+
+  if (tk::warpgroup::index() == 0) {
+    tk::warpgroup::decrease_registers<40>();
+    if (tk::warp::index() == 0 && tk::warp::elect()) {
+      // worker load
+      tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
+      for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
+        const int m = m_block * 128;
+        const int n = n_block * 128;
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // ab <- (A[m, k], B[k, n])
+          tk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);  // emptied in the lap before; in the first lap all are empty
+          tk::expect_bytes(shared.ab_full[ab.slot], 32768);
+          tk::load_rows<16>(shared.ab_0[ab.slot], A_map, A_map_rows, shared.ab_full[ab.slot], M - m, m, k);
+          tk::load_async(shared.ab_1[ab.slot], B_map, shared.ab_full[ab.slot], k, n);
+          ab.advance();
+        }
+      }
+    }
+  } else {
+    tk::warpgroup::increase_registers<232>();
+    // worker compute[WM * WN] as w
+    using layout = tk::mma_layout;
+    const int turn = tk::warpgroup::index() - 1;
+    tk::ring<6> ab;
+    if (turn == 1) tk::named_barrier_arrive(8, 256);
+    for (int tile = tk::block::index(), whose = 0; tile < tiles; tile += tk::block::count(), whose = (whose + 1) % 2) {
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
+      const int m = m_block * 128;
+      const int n = n_block * 128;
+      if (whose == turn) {
+        // var acc: f32[BM / WM, BN / WN] = 0
+        auto acc = tk::fill<float, 128, 128, layout>(0.0f);
+        // Its turn comes when the instance before gives it on.
+        tk::named_barrier_sync(turn + 8, 256);
+        // for k in K by BK
+        for (int k = 0; k < K; k += 64) {
+          // let (a, b) = <-ab
+          tk::wait(shared.ab_full[ab.slot], ab.phase);
+          const auto& a = shared.ab_0[ab.slot];
+          const auto& b = shared.ab_1[ab.slot];
+          // acc += a.rows(w / WN) @ b.cols(w % WN)
+          tk::warpgroup::mma_fence();
+          tk::warpgroup::mma(acc, a, b);
+          tk::warpgroup::mma_commit();
+          // One product stays in flight; the one before it is complete, so its slot goes back.
+          tk::warpgroup::mma_wait<1>();
+          if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+          ab.advance();
+        }
+        // It gives the turn on.
+        tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
+        tk::warpgroup::mma_wait<0>(acc);
+        if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
+        // C[m, n].rows(w / WN).cols(w % WN) <- acc
+        const auto rounded = tk::convert<tk::bf16>(acc);
+        TK_UNROLL
+        for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
+          const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+          auto& staged = shared.C_stage[turn][C_chunk % 2];
+          // This buffer is free once the copy engine has read what it held and all warps know it.
+          tk::wait_stores_read<1>();
+          tk::warpgroup::sync();
+          tk::warpgroup::store_shared(staged, rounded_chunk);
+          tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+          tk::warpgroup::sync();
+          if (C_map_usable) {
+            if (tk::warpgroup::thread() == 0) {
+              tk::store_async(C_map, staged, m, n + C_chunk * 32);
+              tk::commit_stores();
+            }
+          } else {
+            tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
+          }
+        }
+      } else {
+        // Another instance has this tile: its slots are passed over.
+        ab.skip(tk::cdiv(K, 64));
+      }
+    }
+    // The block's shared memory stays until the copy engine has read it.
+    tk::wait_stores_read<0>();
+  }
+}
+
+// kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // schedule turns_64x256 of gemm for sm_90a
 // Compiled for sm_90a with BM = 64, BN = 256, BK = 64, WM = 1, WN = 1.
 //
@@ -1950,7 +1960,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       // worker load
       tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
       for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 32);
         const int m = m_block * 64;
         const int n = n_block * 256;
         // for k in K by BK
@@ -1972,7 +1982,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
     tk::ring<5> ab;
     if (turn == 1) tk::named_barrier_arrive(8, 256);
     for (int tile = tk::block::index(), whose = 0; tile < tiles; tile += tk::block::count(), whose = (whose + 1) % 2) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 32);
       const int m = m_block * 64;
       const int n = n_block * 256;
       if (whose == turn) {
@@ -2033,18 +2043,22 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
 // About how many nanoseconds a product takes in tiles of BM x BN, fitted to timings (`tools/bench --costs`). `parts` blocks share each
 // sum; `up` blocks of a cluster share what they fetch of B. Each round of tiles over the multiprocessors that clusters have room on takes
 // `start`. In each step of 64 along K it multiplies, for `product`, and fetches: multiprocessors are neighbours by twos and fetch through
-// one door, and a row that begins inside a line of 128 bytes takes two lines. Nothing is faster than memory, which gives narrow tiles of
-// B more slowly.
+// one door, and a row that begins inside a line of 128 bytes takes two lines. No round is faster than memory, which gives narrow tiles of
+// B more slowly, and the tiles of the last one must be many to have all that memory gives: one door lets through a part of it.
 tk::index gemm_cost_by_time(tk::index M, tk::index N, tk::index K, tk::index BM, tk::index BN, tk::index parts, tk::index up,
                             tk::index room, tk::index product, tk::index start) {
   const tk::index tiles = tk::cdiv<tk::index>(M, BM * up) * up * tk::cdiv<tk::index>(N, BN) * parts;
   const tk::index steps = tk::cdiv<tk::index>(K, parts * 64);
   const tk::index fetch = (BM * (tk::min<tk::index>(K % 64, 1) + 1) +
                            tk::floor_div<tk::index>(BN, up) * (tk::min<tk::index>(N % 64, 1) + 1)) * 41 / 100;
-  const tk::index memory = (M * K + K * N + tk::floor_div<tk::index>(K * N * 75, BN) + M * N) / 4325;
-  return tk::cdiv<tk::index>(tiles, room) * start +
-         tk::max<tk::index>(tk::cdiv<tk::index>(tiles, room) * steps * product +
-                            tk::cdiv<tk::index>(tiles * 2, room) * steps * fetch, memory);
+  const tk::index memory = (M * K + K * N + tk::floor_div<tk::index>(K * N * 9, BN) + M * N) / 2935;
+  const tk::index full = tk::floor_div<tk::index>(tiles - 1, room);
+  const tk::index rest = tiles - full * room;
+  const tk::index doors = tk::cdiv<tk::index>(rest * 2, room);
+  return (full + 1) * start +
+         tk::max<tk::index>(full * steps * (product + fetch * 2), tk::floor_div<tk::index>(memory * full * room, tiles)) +
+         tk::max<tk::index>(steps * (product + doors * fetch),
+                            tk::floor_div<tk::index>(memory * tk::max<tk::index>(rest, doors * 51), tiles));
 }
 
 // One call of gemm: arguments, checks, and a function for each schedule.
@@ -2078,23 +2092,21 @@ struct gemm_call {
     const tk::index room_of_quarters = call.room<gemm_quarters, 4>(256, sizeof(gemm_quarters_shared));
     const tk::index room_of_square_quarters = call.room<gemm_square_quarters, 4>(384, sizeof(gemm_square_quarters_shared));
     tk::host::offers offers;
-    offers.add(0, gemm_cost_by_time(M, N, K, 64, 64, 1, 1, sms, 94, 1453));  // decode
-    offers.add(1, gemm_cost_by_time(M, N, K, 64, 64, 2, 1, room_of_pairs, 76, 2077));  // decode_halves
-    offers.add(2, gemm_cost_by_time(M, N, K, 64, 64, 8, 1, room_of_decode_eighths, 85, 2711));  // decode_eighths
-    offers.add(3, gemm_cost_by_time(M, N, K, 64, 128, 4, 1, room_of_quarters, 99, 3830));  // quarters
-    offers.add(4, gemm_cost_by_time(M, N, K, 128, 128, 2, 1, room_of_pairs, 192, 2838));  // square_halves
-    offers.add(5, gemm_cost_by_time(M, N, K, 128, 128, 4, 1, room_of_square_quarters, 179, 3681));  // square_quarters
-    offers.add(6, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, sms, 63, 2042));  // tile_64x128
-    offers.add(7, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, sms, 121, 2267));  // tile_96x128
-    offers.add(8, gemm_cost_by_time(M, N, K, 192, 192, 1, 1, sms, 483, 4675));  // tile_192x192
-    // large
-    if (tk::cdiv<tk::index>(M, 128) * tk::cdiv<tk::index>(N, 256) <= sms * 2) offers.add(9,
-        gemm_cost_by_time(M, N, K, 128, 256, 1, 1, sms, 475, 2706));
-    if (N % 64 + K % 64 > 0) offers.add(10, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 446, 2733));  // tile_256x128
-    offers.add(11, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, room_of_pairs, 427, 4779));  // pair_224
-    offers.add(12, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 189, 3375));  // turns_160x128
-    offers.add(13, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 268, 2942));  // turns_128x192
-    offers.add(14, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 90, 2480));  // turns_64x256
+    offers.add(0, gemm_cost_by_time(M, N, K, 64, 64, 1, 1, sms, 81, 1482));  // decode
+    offers.add(1, gemm_cost_by_time(M, N, K, 64, 64, 2, 1, room_of_pairs, 69, 1996));  // decode_halves
+    offers.add(2, gemm_cost_by_time(M, N, K, 64, 64, 8, 1, room_of_decode_eighths, 62, 2711));  // decode_eighths
+    offers.add(3, gemm_cost_by_time(M, N, K, 64, 128, 4, 1, room_of_quarters, 76, 3830));  // quarters
+    offers.add(4, gemm_cost_by_time(M, N, K, 128, 128, 2, 1, room_of_pairs, 174, 2980));  // square_halves
+    offers.add(5, gemm_cost_by_time(M, N, K, 128, 128, 4, 1, room_of_square_quarters, 212, 3032));  // square_quarters
+    offers.add(6, gemm_cost_by_time(M, N, K, 64, 128, 1, 1, sms, 66, 2062));  // tile_64x128
+    offers.add(7, gemm_cost_by_time(M, N, K, 96, 128, 1, 1, sms, 115, 2267));  // tile_96x128
+    offers.add(8, gemm_cost_by_time(M, N, K, 192, 192, 1, 1, sms, 483, 3786));  // tile_192x192
+    if (N % 64 + K % 64 > 0) offers.add(9, gemm_cost_by_time(M, N, K, 256, 128, 1, 1, sms, 437, 2095));  // tile_256x128
+    offers.add(10, gemm_cost_by_time(M, N, K, 128, 224, 1, 2, room_of_pairs, 419, 4334));  // pair_224
+    offers.add(11, gemm_cost_by_time(M, N, K, 160, 128, 1, 1, sms, 180, 3342));  // turns_160x128
+    offers.add(12, gemm_cost_by_time(M, N, K, 128, 192, 1, 1, sms, 255, 2627));  // turns_128x192
+    offers.add(13, gemm_cost_by_time(M, N, K, 128, 128, 1, 1, sms, 130, 2500));  // turns_128x128
+    offers.add(14, gemm_cost_by_time(M, N, K, 64, 256, 1, 1, sms, 110, 2259));  // turns_64x256
     return offers.cheapest();
   }
 
@@ -2237,22 +2249,6 @@ struct gemm_call {
                                    C_map_usable);
   }
 
-  void launch_gemm_large() {
-    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
-    const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
-    const tk::index tiles = m_blocks * n_blocks;
-    call.tiles(tiles);
-    if (call.failed() || tiles == 0) return;
-    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b64, {128, 32});
-    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b64, {16, 32});
-    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {32, 64});
-    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {64, 32});
-    const bool C_map_usable = call.can_store(C);
-    call.launch<gemm_large>(call.walkers(tiles), 384, sizeof(gemm_large_shared), A_map, A_map_rows, B_map, C_map,
-                            tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
-                            C_map_usable);
-  }
-
   void launch_gemm_tile_256x128() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 256);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
@@ -2318,6 +2314,22 @@ struct gemm_call {
                                     C_map_usable);
   }
 
+  void launch_gemm_turns_128x128() {
+    const tk::index m_blocks = tk::cdiv<tk::index>(M, 128);
+    const tk::index n_blocks = tk::cdiv<tk::index>(N, 128);
+    const tk::index tiles = m_blocks * n_blocks;
+    call.tiles(tiles);
+    if (call.failed() || tiles == 0) return;
+    const tk::tensor_map A_map = call.load_map(A, tk::swizzle::b128, {128, 64});
+    const tk::tensor_map A_map_rows = call.load_map(A, tk::swizzle::b128, {16, 64});
+    const tk::tensor_map B_map = call.load_map(B, tk::swizzle::b128, {64, 64});
+    const tk::tensor_map C_map = call.store_map(C, tk::swizzle::b64, {128, 32});
+    const bool C_map_usable = call.can_store(C);
+    call.launch<gemm_turns_128x128>(call.walkers(tiles), 384, sizeof(gemm_turns_128x128_shared), A_map, A_map_rows, B_map, C_map,
+                                    tk::host::as_tensor<tk::bf16, 2>(*C), int(M), int(K), int(m_blocks), int(n_blocks), int(tiles),
+                                    C_map_usable);
+  }
+
   void launch_gemm_turns_64x256() {
     const tk::index m_blocks = tk::cdiv<tk::index>(M, 64);
     const tk::index n_blocks = tk::cdiv<tk::index>(N, 256);
@@ -2361,11 +2373,11 @@ struct gemm_call {
       case 6: launch_gemm_tile_64x128(); break;
       case 7: launch_gemm_tile_96x128(); break;
       case 8: launch_gemm_tile_192x192(); break;
-      case 9: launch_gemm_large(); break;
-      case 10: launch_gemm_tile_256x128(); break;
-      case 11: launch_gemm_pair_224(); break;
-      case 12: launch_gemm_turns_160x128(); break;
-      case 13: launch_gemm_turns_128x192(); break;
+      case 9: launch_gemm_tile_256x128(); break;
+      case 10: launch_gemm_pair_224(); break;
+      case 11: launch_gemm_turns_160x128(); break;
+      case 12: launch_gemm_turns_128x192(); break;
+      case 13: launch_gemm_turns_128x128(); break;
       case 14: launch_gemm_turns_64x256(); break;
     }
     return call.status();

@@ -20,9 +20,9 @@ for thread in threads:
     for e in sorted((e for e in spans if (e["pid"], e["tid"]) == thread), key=lambda e: e["ts"]):
         assert e["ts"] >= end - 1e-6, (threads[thread], e)
         end = e["ts"] + e["dur"]
-# 256 x 256 x 256: two tiles, each fetches all of its rows and columns once.
+# 256 x 256 x 256: four tiles, each fetches all of its rows and columns once.
 fetched = sum(e["args"].get("bytes", 0) for e in spans if e["cat"] == "copy in")
-assert fetched == 2 * (128 * 256 + 256 * 256) * 2, fetched
+assert fetched == 4 * (128 * 256 + 256 * 128) * 2, fetched
 stored = sum(e["args"].get("bytes", 0) for e in spans if e["cat"] == "copy out")
 assert stored == 256 * 256 * 2, stored
 
