@@ -120,9 +120,9 @@ Kernel LowerSection(const typed::Kernel& source, const typed::Section& section) 
     kernel.axes.push_back(
         {lowering.ScalarName(axis.var), lowering.LowerScalar(*axis.lo), lowering.LowerScalar(*axis.hi), axis.step, axis.is_block});
   }
-  kernel.persistent = section.persistent || section.dynamic;
+  kernel.persistent = section.persistent.value_or(false) || section.dynamic;
   kernel.dynamic = section.dynamic;
-  kernel.order = section.order;
+  kernel.order = section.order.value_or(typed::GridOrder::kRows);
   kernel.group = section.group;
   kernel.cluster = section.cluster;
   kernel.cluster_of_columns = section.cluster_of_columns;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/sema/choose_grid.h"
 #include "compiler/sema/elaborator.h"
 #include "compiler/support/nearest_name.h"
 #include "compiler/support/scoped.h"
@@ -17,27 +18,6 @@ using typed::ExprKind;
 using typed::ExprPtr;
 using typed::Level;
 using typed::Type;
-
-namespace {
-
-bool Multiplies(const typed::Expr& expr) {
-  return typed::Contains(expr, [](const typed::Expr& node) { return node.kind == ExprKind::kMatMul; });
-}
-
-bool Multiplies(const typed::Block& block) {
-  return std::any_of(block.begin(), block.end(), [](const typed::StmtPtr& stmt) {
-    return (stmt->expr && Multiplies(*stmt->expr)) ||
-           std::any_of(stmt->values.begin(), stmt->values.end(), [](const ExprPtr& value) { return Multiplies(*value); }) ||
-           Multiplies(stmt->body) || Multiplies(stmt->orelse);
-  });
-}
-
-bool Multiplies(const typed::Section& section) {
-  return std::any_of(section.workers.begin(), section.workers.end(),
-                     [](const typed::Worker& worker) { return Multiplies(worker.body); });
-}
-
-}  // namespace
 
 /// A scalar that has its value in the launcher only.
 typed::VarId Elaborator::DeclareOfLauncher(const std::string& name, DType dtype, Scope& scope) {
@@ -222,6 +202,19 @@ void Elaborator::SetResident(const ast::Expr& value, typed::Section& section) {
   section.resident = *blocks;
 }
 
+void Elaborator::SetPersistent(const ast::Expr& value, typed::Section& section) {
+  const Value truth = Eval(value);
+  if (truth.IsError()) return;
+  const bool is_whole = truth.IsScalar() && !IsFloat(truth.expr->type.dtype);
+  const std::optional<int64_t> number = is_whole ? NumberOf(*truth.expr) : std::nullopt;
+  if (number == 0 || number == 1) {
+    section.persistent = number == 1;
+    return;
+  }
+  diagnostics_.Error(DiagnosticKind::kBadSchedule, value.span, "`persistent` is `true` or `false`")
+      .Help("write `persistent` for blocks that take tile after tile, `persistent = false` for a block for each tile");
+}
+
 const ast::ScheduleItem* Elaborator::ScheduleItemOf(ast::ScheduleItem::Kind kind, std::string_view worker) const {
   return variant_.schedule == nullptr ? nullptr : ast::FindItem(*variant_.schedule, kind, worker);
 }
@@ -249,7 +242,10 @@ void Elaborator::ApplyScheduleItem(const ast::ScheduleItem& item, typed::Section
     case Kind::kInTurn:  // of workers, which ask for theirs
     case Kind::kAlternate:
     case Kind::kSpread: return;
-    case Kind::kPersistent: section.persistent = true; return;
+    case Kind::kPersistent:
+      if (item.value) return SetPersistent(*item.value, section);
+      section.persistent = true;
+      return;
     case Kind::kDynamic: section.dynamic = true; return;
     case Kind::kOrder: return SetOrder(*item.value, section);
     case Kind::kCluster: return SetCluster(*item.value, section);
@@ -288,16 +284,18 @@ void Elaborator::ApplyDefines(typed::Section& section) {
     if (define.name == "depth") SetDepth(*define.value, section);
     if (define.name == "resident") SetResident(*define.value, section);
     if (define.name == "dynamic") section.dynamic = Constant(*define.value, "`dynamic`").value_or(0) != 0;
-    if (define.name == "persistent") section.persistent = Constant(*define.value, "`persistent`").value_or(0) != 0;
+    if (define.name == "persistent") SetPersistent(*define.value, section);
   }
 }
 
-/// Of several sections those with products take what a schedule says about products.
+/// Of several sections those with products take what a schedule says about products; what it does not say is chosen.
 void Elaborator::FitSchedules() {
   std::vector<typed::Section>& sections = kernel_.sections;
-  if (std::none_of(sections.begin(), sections.end(), [](const typed::Section& section) { return Multiplies(section); })) return;
+  if (std::ranges::none_of(sections, Multiplies)) return;
+  const Target* target = FindTarget(context_.options->target);
   for (typed::Section& section : sections) {
     if (!Multiplies(section)) section.split = section.cluster = 1;
+    if (target != nullptr) ChooseGrid(section, *target);
   }
 }
 

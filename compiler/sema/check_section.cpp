@@ -361,7 +361,7 @@ void Elaborator::ReportData(const ast::Pattern& pattern, std::span<const typed::
 void Elaborator::ElaborateSection(const ast::GridSection& source) {
   typed::Section section;
   section.span = source.head_span;
-  section.persistent = source.persistent;
+  if (source.persistent) section.persistent = true;
   section.dynamic = source.dynamic;
   section_ = &section;
   source_section_ = &source;

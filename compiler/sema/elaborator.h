@@ -105,6 +105,7 @@ class Elaborator {
   void SetSplit(const ast::Expr& value, typed::Section& section);
   void SetDepth(const ast::Expr& value, typed::Section& section);
   void CheckDynamic(const ast::GridSection& source, const typed::Section& section);
+  void SetPersistent(const ast::Expr& value, typed::Section& section);
   void SetResident(const ast::Expr& value, typed::Section& section);
   void SetTurns(typed::Worker& worker);
   void SetSpread(typed::Worker& worker);

@@ -87,7 +87,6 @@ constexpr std::string_view kSlots = "how many tiles are under way says `slots PI
 constexpr std::string_view kWarps = "an instance of a worker has four warps; how many there are says `worker compute[W] as w`";
 
 constexpr Habit kScheduleItems[] = {{"slots", "say of which pipe: `slots PIPE = n`"},
-                                    {"persistent", "`persistent` stands alone"},
                                     {"dynamic", "`dynamic` stands alone"},
                                     {"spread", "say of which worker: `spread WORKER = n`"},
                                     {"alternate", "say which worker: `alternate WORKER`"},

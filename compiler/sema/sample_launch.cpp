@@ -15,7 +15,7 @@ namespace {
 using typed::Expr;
 using typed::ExprKind;
 
-constexpr int64_t kMore = 3;  // elements of the block that is short
+constexpr int64_t kOfShortBlock = 3;  // elements of the block that is short
 constexpr int64_t kMostBlocks = 3;
 constexpr int64_t kMany = 1024;  // what most sizes of blocks divide
 
@@ -36,7 +36,7 @@ class Sampler {
     // Dimensions of the first try are of different length, so that one can't stand for another.
     const std::vector<Extent> extents{[n = int64_t{0}](int64_t step) mutable {
                                         const int64_t blocks = 1 + n++ % kMostBlocks;
-                                        return step > 1 ? blocks * step + kMore : blocks + 1;
+                                        return step > 1 ? blocks * step + kOfShortBlock : blocks + 1;
                                       },
                                       [](int64_t step) { return 2 * step; }, [this](int64_t) { return 2 * largest_; },
                                       [this](int64_t) { return std::max(kMany, 2 * largest_); }};

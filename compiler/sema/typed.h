@@ -288,9 +288,9 @@ struct Section {
   Block lets;                  // grid-level values shared by all workers
   std::vector<Pipe> pipes;
   std::vector<Worker> workers;
-  bool persistent = false;
-  bool dynamic = false;  // tiles are drawn from a counter
-  GridOrder order = GridOrder::kRows;
+  std::optional<bool> persistent;   // none: the compiler chooses
+  bool dynamic = false;             // tiles are drawn from a counter
+  std::optional<GridOrder> order;   // none: the compiler chooses
   int64_t group = 8;                // kGrouped: rows of blocks per super-row
   int64_t cluster = 1;              // blocks per cluster, along the last axis but one
   bool cluster_of_columns = false;  // along the last axis

@@ -149,7 +149,7 @@ struct InstanceDecl {
 struct ScheduleItem {
   enum class Kind : uint8_t {
     kParam,       // BM = 128          name, value
-    kPersistent,  // persistent
+    kPersistent,  // persistent, persistent = value
     kDynamic,     // dynamic
     kSlots,       // slots ab = 4      name, value
     kOrder,       // order = rows | columns | grouped(8)   value: NameExpr or CallExpr

@@ -161,9 +161,10 @@ bool Parser::ParseScheduleItem(ScheduleItem& item) {
     std::string_view text;
     ScheduleItem::Kind kind;
   };
-  static constexpr Word kWords[] = {{"order", ScheduleItem::Kind::kOrder},       {"cluster", ScheduleItem::Kind::kCluster},
-                                    {"split", ScheduleItem::Kind::kSplit},       {"depth", ScheduleItem::Kind::kDepth},
-                                    {"resident", ScheduleItem::Kind::kResident}, {"cost", ScheduleItem::Kind::kCost}};
+  static constexpr Word kWords[] = {{"order", ScheduleItem::Kind::kOrder},          {"cluster", ScheduleItem::Kind::kCluster},
+                                    {"split", ScheduleItem::Kind::kSplit},          {"depth", ScheduleItem::Kind::kDepth},
+                                    {"resident", ScheduleItem::Kind::kResident},    {"cost", ScheduleItem::Kind::kCost},
+                                    {"persistent", ScheduleItem::Kind::kPersistent}};
   item.kind = ScheduleItem::Kind::kParam;
   if (!At(TokenKind::kName)) {
     Error(DiagnosticKind::kExpectedSyntax, Here(), fmt::format("expected an item of the schedule, found {}", Found())).Note(kItems);
