@@ -67,8 +67,9 @@ class Program:
             if r.random() < 0.3 and value >= least:
                 values = [v for v in (value // 2, value, value * 2) if v >= least and (name[:2] != "BM" or v % least == 0)]
                 items.append(f"{name} = {r.choice(values)}")
-        if r.random() < 0.3:
-            items.append("persistent")
+        walk = r.random()
+        if walk < 0.5:
+            items.append("persistent" if walk < 0.3 else "persistent = false")
         if r.random() < 0.3:
             items.append(f"order = {r.choice(('rows', 'columns', 'grouped(2)'))}")
         pipes = [pipe[0] for pipe in self.pipes if pipe[1] == 0]

@@ -12,7 +12,7 @@ import random
 
 from build import ROOT, compile_object, run
 
-ITEMS = ("", "", "persistent", "persistent; order = grouped(4)", "cluster = 2", "persistent; cluster = 2", "split = 2", "persistent; split = 3",
+ITEMS = ("", "persistent = false", "persistent", "persistent; order = grouped(4)", "persistent = false; cluster = 2", "persistent; cluster = 2", "split = 2", "persistent; split = 3",
          "persistent; order = columns; depth = 0", "resident = 2", "persistent; resident = 2")
 
 
