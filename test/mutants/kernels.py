@@ -17,6 +17,8 @@ class Kernel:
     condition: bool = False  # of the schedule set: what is known of accesses follows from it
 
 
+ONE_TILE = ("-D", "persistent=0")  # a block for each tile
+
 KERNELS = [
     Kernel("gemm_split", "examples/gemm/gemm.tk", "gemm_quarters", [({"M": 40, "N": 136, "K": 5000}, 8), ({"M": 64, "N": 128, "K": 64}, 8)],
            note="a sum split between the blocks of a cluster"),
@@ -27,11 +29,11 @@ KERNELS = [
     Kernel("gemm_turns", "examples/gemm/gemm.tk", "gemm_turns_128x128", [({"M": 130, "N": 192, "K": 640}, 1), ({"M": 264, "N": 192, "K": 64}, 1)]),
     Kernel("gemm_no_pipe", "examples/gemm_no_pipe/gemm_no_pipe.tk", None, [({"M": 70, "N": 132, "K": 200}, 2)],
            note="threads copy, all in one role"),
-    Kernel("attention_64", "test/run/attention_64.tk", None, [({"H": 1, "N": 130, "S": 970}, 2)], scalars=(("scale", 0x3D800000),),
+    Kernel("attention_64", "test/run/attention_64.tk", None, [({"H": 1, "N": 130, "S": 970}, 2)], arguments=ONE_TILE, scalars=(("scale", 0x3D800000),),
            note="two products in a chain, a softmax between them"),
-    Kernel("several_products", "test/run/several_products_in_flight.tk", None, [({"M": 70, "N": 136, "K": 840}, 2), ({"M": 64, "N": 64, "K": 64}, 2)],
+    Kernel("several_products", "test/run/several_products_in_flight.tk", None, [({"M": 70, "N": 136, "K": 840}, 2), ({"M": 64, "N": 64, "K": 64}, 2)], arguments=ONE_TILE,
            note="products in flight over a back edge, two slots of a pipe each iteration"),
-    Kernel("relay", "test/run/relay.tk", None, [({"M": 70, "K": 840}, 2)], note="a tile handed from worker to worker"),
+    Kernel("relay", "test/run/relay.tk", None, [({"M": 70, "K": 840}, 2)], arguments=ONE_TILE, note="a tile handed from worker to worker"),
     Kernel("two_stage", "test/run/two_stage_store.tk", None, [({"M": 1980, "N": 136}, 2), ({"M": 130, "N": 584}, 2)],
            note="multicast in a cluster, a slot held over a loop"),
     Kernel("in_turn", "test/spec/in_turn.tk", None, [({"M": 262, "N": 320}, 1)], note="two workers that take turns"),
