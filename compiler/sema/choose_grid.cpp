@@ -10,6 +10,9 @@ namespace {
 using typed::ExprKind;
 using typed::StmtKind;
 
+constexpr int64_t kBand =
+    8;  // rows of tiles in a band, whose part of an operand a cache holds beside that of the columns under way
+
 bool Multiplies(const typed::Expr& expr) {
   return typed::Contains(expr, [](const typed::Expr& node) { return node.kind == ExprKind::kMatMul; });
 }
@@ -72,7 +75,9 @@ void ChooseGrid(typed::Section& section, const Target& target) {
   }
   if (loads.empty()) return;
   section.persistent = true;
-  if (!section.order && SharesBothWays(section, loads)) section.order = typed::GridOrder::kGrouped;
+  if (section.order || !SharesBothWays(section, loads)) return;
+  section.order = typed::GridOrder::kGrouped;
+  section.group = kBand;
 }
 
 }  // namespace tkc::sema

@@ -3,7 +3,8 @@
 //
 // Both sides read the same random operand sets, rotated over at least three times the L2, as CUDA graphs of at least --ms
 // milliseconds, in rounds of A B B A. The figure of a case is the median over the rounds of (cublasLt time / our time).
-// cublasLt is given a 64 MB workspace and the best of its first eight heuristics, each measured on the same data.
+// cublasLt is given a 64 MB workspace and, of its first eight heuristics, the one with the best median over two passes a round, on the
+// same data.
 // Usage: gemm_bench [--ms 2] [--rounds 7] [--quick] [--survey [--layout NT]] [--mma-loop] [--shape MxNxK]... label:lib.so:symbol:NN ...
 //   A case runs with the entry of its layout; further entries of the same layout are shown as further lines. --mma-loop takes
 //   as the other side as many mma.sync as the case needs, on registers alone: what code for sm_80 could reach at most.
