@@ -70,8 +70,7 @@ std::string Describe(const Program& program, const Target& target, Replays& repl
   line("coverage", "each tile of the grid is taken once; no element is stored twice in a tile, no hole is left");
   text += "  assumed\n";
   const auto assumed = [&](std::string_view what) { text += fmt::format("    - {}\n", what); };
-  assumed(
-      "the printer prints each operation as op.def says, the barrier setup before it and the waits on other launches around it");
+  assumed("the printer prints each operation as op.def says, and the barrier setup before it");
   assumed("the runtime's functions synchronise as lang-spec/certificate.md lists them");
   assumed("the launcher starts one block (or cluster) for each tile, or any number of them where the kernel is persistent");
   if (kernel.dynamic) assumed("the counter of drawn tiles is zero when the kernel begins, and nothing else changes it");
@@ -97,6 +96,7 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
   if (const auto finding = CheckRings(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckThreads(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckCluster(program)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckLaunch(kernel, target)) return Report(*finding, diagnostics);
   if (const auto finding = CheckBudgets(kernel, target)) return Report(*finding, diagnostics);
   if (const auto finding = CheckNamedBarriers(program, target)) return Report(*finding, diagnostics);
   if (const auto finding = CheckDraws(program)) return Report(*finding, diagnostics);

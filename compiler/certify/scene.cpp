@@ -47,6 +47,7 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kSyncRole: return "meets the other warps of its warpgroup";
     case OpCode::kNamedSync: return "waits at a named barrier";
     case OpCode::kNamedArrive: return "arrives at a named barrier";
+    case OpCode::kWaitPrevious: return "waits for the launches before";
     case OpCode::kClusterWait: return "waits until the barriers of all blocks stand";
     case OpCode::kClusterSync: return "meets the other blocks of the cluster";
     case OpCode::kCopyAsync: return fmt::format("copies into `{}`", ViewName(kernel, op));

@@ -105,4 +105,40 @@ std::optional<Finding> CheckCluster(const Program& program) {
   return std::nullopt;
 }
 
+namespace {
+
+/// The first operation that touches a tensor before the role has waited; `waits`: whether it has, when it comes to the region and
+/// then behind it. A loop may have no iteration, and of a branch only one side is taken. `tiles`: the loop over tiles whose body
+/// the region is, where the first iteration waits for all.
+const ir::Op* TouchesTooEarly(const ir::Region& region, const ir::Op* tiles, bool& waits) {
+  for (const ir::Op& op : region) {
+    if (op.code == OpCode::kWaitPrevious)
+      waits |= op.scalars.empty() || (tiles && symbolic::Equal(op.scalars[0], ir::IsFirstTile(*tiles)));
+    if (!waits && ir::TouchesTensor(op.code)) return &op;
+    bool all_sides = !ir::IsLoop(op.code) && op.regions.size() > 1;
+    for (const ir::Region& inner : op.regions) {
+      bool waits_inside = waits;
+      if (const ir::Op* found = TouchesTooEarly(inner, op.code == OpCode::kForTiles ? &op : nullptr, waits_inside)) return found;
+      all_sides &= waits_inside;
+    }
+    waits |= all_sides;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<Finding> CheckLaunch(const ir::Kernel& kernel, const Target& target) {
+  if (!target.has_grid_dependency) return std::nullopt;
+  for (const ir::Worker& worker : kernel.workers) {
+    bool waits = false;
+    const ir::Op* early = TouchesTooEarly(worker.body, nullptr, waits);
+    if (early)
+      return Finding{
+          DiagnosticKind::kCertificateHazard, early->span,
+          fmt::format("`{}` {} before it knows that the launches before have ended", worker.SourceName(), Doing(kernel, *early))};
+  }
+  return std::nullopt;
+}
+
 }  // namespace tkc::certify

@@ -17,4 +17,7 @@ std::optional<Finding> CheckRings(Program& program);
 /// waits for.
 std::optional<Finding> CheckCluster(const Program& program);
 
+/// No role touches a tensor before it has waited for the end of the launches before, on a target where they may still be at work.
+std::optional<Finding> CheckLaunch(const ir::Kernel& kernel, const Target& target);
+
 }  // namespace tkc::certify

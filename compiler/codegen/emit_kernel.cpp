@@ -198,14 +198,6 @@ class KernelEmitter {
     }
     if (target_.named_barriers > 0 && kernel_.threads == ir::kWarpsOfInstance * target_.lanes)
       out_.Line("tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time");
-    if (target_.has_grid_dependency) {
-      out_.Comment(
-          "Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may "
-          "begin.");
-      out_.Line("tk::grid::wait_previous();");
-      out_.Line("tk::grid::allow_next();");
-      out_.Blank();
-    }
     const std::vector<Group> groups = GroupRoles(kernel_);
     for (size_t i = 0; i < groups.size(); ++i) Branch(groups, i);
     if (groups.size() > 1) out_.Close();

@@ -178,6 +178,10 @@ bool OpEmitter::EmitMeeting(const Op& op) {
       out_.Line(fmt::format("tk::named_barrier_{}({}, {});", op.code == OpCode::kNamedSync ? "sync" : "arrive",
                             scalars_.Text(op.scalars[0]), op.number));
       return true;
+    case OpCode::kWaitPrevious:
+      out_.Line(fmt::format("{}tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin",
+                            op.scalars.empty() ? "" : fmt::format("if ({}) ", scalars_.Text(op.scalars[0]))));
+      return true;
     case OpCode::kClusterWait: out_.Line("tk::cluster::wait();"); return true;
     case OpCode::kClusterSync: out_.Line("tk::cluster::sync();"); return true;
     default: return false;

@@ -86,6 +86,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kClusterSync, ""},
     {OpCode::kAlternate, "$e", "apart|products|loads|together"},
     {OpCode::kPriority, "$n"},
+    {OpCode::kWaitPrevious, "[when $a]"},
     {OpCode::kClusterWait, ""},
     {OpCode::kComment, "$q"},
     {OpCode::kSplitSend, "$s $t = $o ways $n"},

@@ -20,6 +20,11 @@ constexpr bool IsLoop(OpCode code) { return code == OpCode::kFor || code == OpCo
 /// Makes, or changes, the scalar Op::symbol.
 constexpr bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTest || code == OpCode::kDrawTile; }
 
+/// Of a loop over tiles, in its body: whether this one is the first that the block takes.
+inline Scalar IsFirstTile(const Op& tiles) {
+  return symbolic::Make(symbolic::Kind::kEq, DType::kBool, {symbolic::Name(tiles.symbol), tiles.scalars[0]});
+}
+
 // ---- computing on tiles
 
 /// Each element of the result comes from the same element of the operands, of which columns, rows and numbers are spread.
@@ -71,6 +76,22 @@ constexpr bool IsEngineCopy(OpCode code) { return IsEngineLoad(code) || code == 
 inline const Scalar& ExistingRows(const Op& load) { return load.scalars[load.scalars.size() - (IsMulticast(load.code) ? 2 : 1)]; }
 /// The innermost of the coordinates of such a copy's box, and the bytes of its element.
 std::pair<Scalar, int64_t> ColumnOfBox(const Kernel& kernel, const Op& copy);
+/// Reads or writes global memory: a tensor's, or the counter from which tiles are drawn.
+constexpr bool TouchesTensor(OpCode code) {
+  switch (code) {
+    case OpCode::kRead:
+    case OpCode::kReadParts:
+    case OpCode::kGather:
+    case OpCode::kStore:
+    case OpCode::kStoreParts:
+    case OpCode::kCopyToShared:
+    case OpCode::kCopyToGlobal:
+    case OpCode::kCopyAsync:
+    case OpCode::kFetch:
+    case OpCode::kDrawTile: return true;
+    default: return IsEngineCopy(code);
+  }
+}
 /// Stores into shared memory of other blocks of the cluster, whose barriers count the bytes.
 constexpr bool StoresToBlocks(OpCode code) {
   return code == OpCode::kStoreCluster || code == OpCode::kPutTileCluster || code == OpCode::kSplitSend;

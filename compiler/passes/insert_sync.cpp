@@ -214,7 +214,10 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     for (size_t i = 0; i < rings.size(); ++i) SyncFoldedRole(kernel, kernel.workers[i], rings[i], target, diagnostics);
     PlaceMeetings(kernel, target);
     HandOnTiles(kernel);
-    for (size_t i = 0; i < rings.size(); ++i) DeclareRings(kernel, kernel.workers[i], rings[i]);
+    for (size_t i = 0; i < rings.size(); ++i) {
+      if (target.has_grid_dependency) WaitForLaunchesBefore(kernel.workers[i]);
+      DeclareRings(kernel, kernel.workers[i], rings[i]);
+    }
     return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
   }
   const bool fills_once =
@@ -250,6 +253,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
   for (size_t i = 0; i < rings.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];
     LinkBarriers(kernel, worker.body);
+    if (target.has_grid_dependency) WaitForLaunchesBefore(worker);
     if (waits_late && computes(worker)) WaitForCluster(worker, /*has_met_block=*/!all_compute);
     DeclareRings(kernel, worker, rings[i]);
   }

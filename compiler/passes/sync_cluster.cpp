@@ -30,13 +30,6 @@ bool UsesBarrier(OpCode code) {
          code == OpCode::kArrive;
 }
 
-/// Whether the operation is such a one, or one inside of it.
-bool Holds(const Op& op, bool (*is_such)(OpCode)) {
-  return is_such(op.code) || std::any_of(op.regions.begin(), op.regions.end(), [&](const Region& region) {
-           return std::any_of(region.begin(), region.end(), [&](const Op& inner) { return Holds(inner, is_such); });
-         });
-}
-
 /// By one thread of the instance: so many bytes will come.
 void Announce(const std::string& barrier, const std::string& slot, int64_t bytes, Span span, Region& out) {
   Op elected = MakeOp(OpCode::kIfElected, "", "", ir::kOfWarpgroup, span);

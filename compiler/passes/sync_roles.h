@@ -91,6 +91,10 @@ void AddSharesBarrier(ir::Kernel& kernel, const ir::Buffer& buffer);
 /// there, and so are theirs.
 void WaitForCluster(ir::Worker& worker, bool has_met_block);
 
+/// In front of all accesses to tensors: the launches before this one have ended. In a loop over tiles it stands in the body, for
+/// the first one, behind what says where the tile lies.
+void WaitForLaunchesBefore(ir::Worker& worker);
+
 /// Where tiles are drawn: one role, in a cluster that of the first block, draws the next one while it works on the present one, and
 /// hands its number to all roles, itself among them.
 void HandOnTiles(ir::Kernel& kernel);

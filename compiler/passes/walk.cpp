@@ -54,6 +54,12 @@ bool Contains(const ir::Region& region, ir::OpCode code) {
   return found;
 }
 
+bool Holds(const ir::Op& op, bool (*is_such)(ir::OpCode)) {
+  return is_such(op.code) || std::any_of(op.regions.begin(), op.regions.end(), [&](const ir::Region& region) {
+           return std::any_of(region.begin(), region.end(), [&](const ir::Op& inner) { return Holds(inner, is_such); });
+         });
+}
+
 bool Multiplies(const ir::Region& region) {
   bool found = false;
   ForEachOp(region, [&](const ir::Op& op) { found |= ir::IsProduct(op.code); });

@@ -28,6 +28,9 @@ bool NamesScalar(const ir::Op& op, const std::set<std::string>& names);
 /// Whether the region holds an operation of this code, at any depth.
 bool Contains(const ir::Region& region, ir::OpCode code);
 
+/// Whether the operation is such a one, or holds one at any depth.
+bool Holds(const ir::Op& op, bool (*is_such)(ir::OpCode));
+
 /// Whether the region holds a matrix product.
 bool Multiplies(const ir::Region& region);
 

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 SYNC = ("wait_full", "wait_empty", "expect", "arrive", "advance", "mma_fence", "mma_commit", "mma_wait", "fence_async", "sync_role",
-        "commit_stores", "wait_stores", "named_sync", "named_arrive", "cluster_sync", "split_send", "split_wait", "store_cluster", "cluster_wait",
+        "commit_stores", "wait_stores", "named_sync", "named_arrive", "cluster_sync", "split_send", "split_wait", "store_cluster", "cluster_wait", "wait_previous",
         "copy_async", "commit_copies", "wait_copies", "sync_block", "move_pieces", "draw_tile", "put_tile", "put_tile_cluster",
         "take_tile")
 MUTATIONS = ("delete", "duplicate", "swap")

@@ -18,12 +18,9 @@ namespace {
 TK_KERNEL(128, 8)
 copy_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2> Y, const tk::divisor n_blocks) {
   tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   // worker move
   using layout = tk::layout<16, 8, 1, 2, 4>;  // blocks of 8 x 128, in which a lane has runs of 8 columns
+  tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
   const int tile = tk::block::index();
   const int m_block = tile / n_blocks;
   const int n_block = tile % n_blocks;

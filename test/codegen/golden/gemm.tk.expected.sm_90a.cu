@@ -61,14 +61,11 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
+      tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       const int tile = tk::block::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -88,6 +85,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     tk::ring<6> ab;
+    tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
     const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -188,14 +186,11 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
   tk::cluster::arrive();
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
+      tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -218,6 +213,7 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     tk::ring<6> ab;
+    tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -320,14 +316,11 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
   tk::cluster::arrive();
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
+      tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -350,6 +343,7 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     tk::ring<6> ab;
+    tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -443,14 +437,11 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
   tk::cluster::arrive();
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
+      tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -473,6 +464,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     tk::ring<8> ab;
+    tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -581,15 +573,12 @@ gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
   tk::cluster::arrive();
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
+      tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -615,6 +604,7 @@ gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<5> ab;
+    tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -729,15 +719,12 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
   tk::cluster::arrive();
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
+      tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -763,6 +750,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<5> ab;
+    tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -867,10 +855,6 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
@@ -880,6 +864,7 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 64;
         const int n = n_block * 128;
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -922,6 +907,7 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -997,10 +983,6 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
@@ -1010,6 +992,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 96;
         const int n = n_block * 128;
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1053,6 +1036,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 3; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -1128,10 +1112,6 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     tk::warpgroup::decrease_registers<32>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
@@ -1141,6 +1121,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 192;
         const int n = n_block * 192;
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1184,6 +1165,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 6; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -1260,10 +1242,6 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
@@ -1273,6 +1251,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 256;
         const int n = n_block * 128;
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1316,6 +1295,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -1391,10 +1371,6 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
   }
   tk::cluster::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
@@ -1405,6 +1381,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
         const int m_block = m_cluster * 2 + tk::cluster::rank();
         const int m = m_block * 128;
         const int n = n_block * 224;
+        if (tile == tk::cluster::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1449,6 +1426,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
       if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
+      if (tile == tk::cluster::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 7; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -1529,10 +1507,6 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
@@ -1542,6 +1516,7 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 160;
         const int n = n_block * 128;
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1565,6 +1540,7 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 160;
       const int n = n_block * 128;
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 128, 160, layout>(0.0f);
@@ -1670,10 +1646,6 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
@@ -1683,6 +1655,7 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 128;
         const int n = n_block * 192;
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1705,6 +1678,7 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 128;
       const int n = n_block * 192;
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 128, 192, layout>(0.0f);
@@ -1810,10 +1784,6 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
@@ -1823,6 +1793,7 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
         const int m = m_block * 128;
         const int n = n_block * 128;
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1845,6 +1816,7 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
       const int m = m_block * 128;
       const int n = n_block * 128;
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 128, 128, layout>(0.0f);
@@ -1950,10 +1922,6 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
@@ -1963,6 +1931,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 32);
         const int m = m_block * 64;
         const int n = n_block * 256;
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1985,6 +1954,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 32);
       const int m = m_block * 64;
       const int n = n_block * 256;
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 64, 256, layout>(0.0f);

@@ -18,12 +18,9 @@ namespace {
 TK_KERNEL(128, 4)
 row_softmax_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2> Y, const int N) {
   tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   // worker softmax
   using layout = tk::layout<16, 8, 1, 2, 4>;  // blocks of 8 x 128, in which a lane has runs of 8 columns
+  tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
   const int m = tk::block::index() * 64;
   // var top: f32[BM, 1] = -inf
   auto top = tk::fill<float, 64, 1, layout>(-tk::infinity());

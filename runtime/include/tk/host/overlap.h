@@ -14,7 +14,6 @@ namespace tk::host::inline TK_MACHINE {
 TK_DEVICE void overlap() {
 #if TK_HAS_SM90
     grid::wait_previous();
-    grid::allow_next();
 #endif
 }
 
