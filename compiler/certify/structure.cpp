@@ -114,7 +114,7 @@ const ir::Op* TouchesTooEarly(const ir::Region& region, const ir::Op* tiles, boo
   for (const ir::Op& op : region) {
     if (op.code == OpCode::kWaitPrevious)
       waits |= op.scalars.empty() || (tiles && symbolic::Equal(op.scalars[0], ir::IsFirstTile(*tiles)));
-    if (!waits && ir::TouchesTensor(op.code)) return &op;
+    if (!waits && passes::TouchesTensor(op)) return &op;
     bool all_sides = !ir::IsLoop(op.code) && op.regions.size() > 1;
     for (const ir::Region& inner : op.regions) {
       bool waits_inside = waits;

@@ -76,22 +76,6 @@ constexpr bool IsEngineCopy(OpCode code) { return IsEngineLoad(code) || code == 
 inline const Scalar& ExistingRows(const Op& load) { return load.scalars[load.scalars.size() - (IsMulticast(load.code) ? 2 : 1)]; }
 /// The innermost of the coordinates of such a copy's box, and the bytes of its element.
 std::pair<Scalar, int64_t> ColumnOfBox(const Kernel& kernel, const Op& copy);
-/// Reads or writes global memory: a tensor's, or the counter from which tiles are drawn.
-constexpr bool TouchesTensor(OpCode code) {
-  switch (code) {
-    case OpCode::kRead:
-    case OpCode::kReadParts:
-    case OpCode::kGather:
-    case OpCode::kStore:
-    case OpCode::kStoreParts:
-    case OpCode::kCopyToShared:
-    case OpCode::kCopyToGlobal:
-    case OpCode::kCopyAsync:
-    case OpCode::kFetch:
-    case OpCode::kDrawTile: return true;
-    default: return IsEngineCopy(code);
-  }
-}
 /// Stores into shared memory of other blocks of the cluster, whose barriers count the bytes.
 constexpr bool StoresToBlocks(OpCode code) {
   return code == OpCode::kStoreCluster || code == OpCode::kPutTileCluster || code == OpCode::kSplitSend;

@@ -74,11 +74,6 @@ void Rename(Region& region, const std::map<ir::ValueId, ir::ValueId>& renamed) {
   });
 }
 
-bool MentionsElement(const Scalar& scalar) {
-  if (!scalar) return false;
-  return scalar->kind == symbolic::Kind::kElement || std::any_of(scalar->args.begin(), scalar->args.end(), MentionsElement);
-}
-
 }  // namespace
 
 Scalar Resolve(const Scalar& scalar, const Names& names) {

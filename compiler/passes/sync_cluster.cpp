@@ -76,7 +76,7 @@ void AddSharesBarrier(ir::Kernel& kernel, const ir::Buffer& buffer) {
 }
 
 void WaitForCluster(ir::Worker& worker, bool has_met_block) {
-  const auto needs_it = has_met_block ? ir::StoresToBlocks : UsesBarrier;
+  const auto needs_it = [&](const Op& op) { return has_met_block ? ir::StoresToBlocks(op.code) : UsesBarrier(op.code); };
   const auto first = std::find_if(worker.body.begin(), worker.body.end(), [&](const Op& op) { return Holds(op, needs_it); });
   if (first != worker.body.end()) worker.body.insert(first, MakeOp(OpCode::kClusterWait, "", "", 0, first->span));
 }

@@ -54,10 +54,30 @@ bool Contains(const ir::Region& region, ir::OpCode code) {
   return found;
 }
 
-bool Holds(const ir::Op& op, bool (*is_such)(ir::OpCode)) {
-  return is_such(op.code) || std::any_of(op.regions.begin(), op.regions.end(), [&](const ir::Region& region) {
-           return std::any_of(region.begin(), region.end(), [&](const ir::Op& inner) { return Holds(inner, is_such); });
-         });
+bool MentionsElement(const ir::Scalar& scalar) {
+  return scalar &&
+         (scalar->kind == symbolic::Kind::kElement || std::any_of(scalar->args.begin(), scalar->args.end(), MentionsElement));
+}
+
+bool TouchesTensor(const ir::Op& op) {
+  switch (op.code) {
+    case ir::OpCode::kRead:
+    case ir::OpCode::kReadParts:
+    case ir::OpCode::kGather:
+    case ir::OpCode::kStore:
+    case ir::OpCode::kStoreParts:
+    case ir::OpCode::kCopyToShared:
+    case ir::OpCode::kCopyToGlobal:
+    case ir::OpCode::kCopyAsync:
+    case ir::OpCode::kFetch:
+    case ir::OpCode::kDrawTile: return true;
+    default: break;
+  }
+  const auto mentions = [](const ir::AxisRange& axis) {
+    return MentionsElement(axis.start) || MentionsElement(axis.lo) || MentionsElement(axis.hi);
+  };
+  return ir::IsEngineCopy(op.code) || std::any_of(op.scalars.begin(), op.scalars.end(), MentionsElement) ||
+         std::any_of(op.axes.begin(), op.axes.end(), mentions);
 }
 
 bool Multiplies(const ir::Region& region) {

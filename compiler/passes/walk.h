@@ -2,6 +2,7 @@
 // Walking and querying regions: what the passes share.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -29,7 +30,18 @@ bool NamesScalar(const ir::Op& op, const std::set<std::string>& names);
 bool Contains(const ir::Region& region, ir::OpCode code);
 
 /// Whether the operation is such a one, or holds one at any depth.
-bool Holds(const ir::Op& op, bool (*is_such)(ir::OpCode));
+template <typename IsSuch>
+bool Holds(const ir::Op& op, const IsSuch& is_such) {
+  const auto holds = [&](const ir::Op& inner) { return Holds(inner, is_such); };
+  return is_such(op) || std::any_of(op.regions.begin(), op.regions.end(),
+                                    [&](const ir::Region& region) { return std::any_of(region.begin(), region.end(), holds); });
+}
+
+/// Whether a part of the scalar, which may be absent, is an element of a tensor.
+bool MentionsElement(const ir::Scalar& scalar);
+
+/// Whether the operation itself reads or writes global memory: a tensor's, if only to know a scalar, or the counter of drawn tiles.
+bool TouchesTensor(const ir::Op& op);
 
 /// Whether the region holds a matrix product.
 bool Multiplies(const ir::Region& region);
