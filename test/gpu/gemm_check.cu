@@ -6,7 +6,7 @@
 // plain rounding of the float64 result to bf16); integer operands must give the exactly rounded bits; nothing outside C and
 // outside the announced workspace may change.
 // Usage: gemm_check [--cases 240] [--every 1] [--seed 1] [--big] [--overhead] [--verbose] label:lib.so:symbol:NN[:BMxBNxBKxSLOTS] ...
-// With block sizes the shapes are drawn around these, and refusals are left out. --every 4: one case in four.
+// With block sizes the shapes are drawn around these, and refusals and chained products are left out. --every 4: one case in four.
 #include <cublas_v2.h>
 #include <cuda.h>
 
@@ -335,6 +335,44 @@ int Refusals(const EntrySpec& entry) {
   return wrong;
 }
 
+/// Launches that overlap: each product reads what the one before has written, and writes what that one has read. Without a
+/// synchronisation between them the results must be those with one, bit for bit.
+int Chained(const EntrySpec& entry) {
+  constexpr int kProducts = 12;  // of n terms each, which a bf16 still holds
+  cudaStream_t stream;
+  CUDA_CHECK(cudaStreamCreate(&stream));
+  DeviceBuffer workspace(64 << 20);
+  int wrong = 0;
+  for (const int64_t n : {64, 100, 256, 777, 1024, 1536, 2048}) {
+    const size_t bytes = size_t(n * n) * 2;
+    DeviceBuffer start(bytes), factor(bytes), even(bytes), odd(bytes);
+    Randomise(start.as_bf16(), n * n, 1);
+    Randomise(factor.as_bf16(), n * n, 2);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const tk_tensor a = Matrix(even.data, n, n, n), b = Matrix(factor.data, n, n, n), c = Matrix(odd.data, n, n, n);
+    const auto chain = [&](bool waits) {
+      CUDA_CHECK(cudaMemcpyAsync(even.data, start.data, bytes, cudaMemcpyDeviceToDevice, stream));
+      for (int i = 0; i < kProducts; ++i) {
+        const tk_status status = entry.function(i % 2 ? &c : &a, &b, i % 2 ? &a : &c, workspace.data, workspace.bytes, stream);
+        if (status.code != TK_OK) std::printf("FAIL %s: %s\n", entry.label.c_str(), status.message);
+        if (waits) CUDA_CHECK(cudaStreamSynchronize(stream));
+      }
+      std::vector<uint16_t> result(size_t(2 * n * n));
+      CUDA_CHECK(cudaMemcpyAsync(result.data(), even.data, bytes, cudaMemcpyDeviceToHost, stream));
+      CUDA_CHECK(cudaMemcpyAsync(result.data() + n * n, odd.data, bytes, cudaMemcpyDeviceToHost, stream));
+      CUDA_CHECK(cudaStreamSynchronize(stream));
+      return result;
+    };
+    const auto expected = chain(true);
+    int differs = 0;
+    for (int repeat = 0; repeat < 20; ++repeat) differs += chain(false) != expected;
+    if (differs) std::printf("FAIL %s, chained products of %d: %d of 20 differ\n", entry.label.c_str(), int(n), differs);
+    wrong += differs > 0;
+  }
+  CUDA_CHECK(cudaStreamDestroy(stream));
+  return wrong;
+}
+
 void Overhead(const EntrySpec& entry) {
   cudaStream_t stream;
   CUDA_CHECK(cudaStreamCreate(&stream));
@@ -414,7 +452,7 @@ int main(int argc, char** argv) {
     std::printf("%s: %d of %d right; worst Frobenius %.3fx cuBLAS's (%s), worst largest error %.2fx its\n", entry.label.c_str(),
                 check.passed, check.passed + check.failed, check.worst_frobenius, check.worst_case.c_str(), check.worst_max);
     std::fflush(stdout);
-    failed += check.failed + (entry.blocks.m ? 0 : Refusals(entry));
+    failed += check.failed + (entry.blocks.m ? 0 : Refusals(entry) + Chained(entry));
     if (overhead) Overhead(entry);
   }
   return failed ? 1 : 0;
