@@ -114,7 +114,6 @@ attention_forward_kernel(TK_TENSOR_MAP Q_map, TK_TENSOR_MAP K_map, TK_TENSOR_MAP
     tk::block::sync();
     // The prologue ran under the end of the launch before; its results and its reads are done from here on.
     tk::grid::wait_previous();
-    tk::grid::allow_next();
 
     tk::ring<1> q;
     tk::ring<k_slots> k;

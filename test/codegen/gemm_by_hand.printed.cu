@@ -56,10 +56,6 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
   }
   tk::block::sync();
 
-  // Programmatic dependent launch: this may have begun beside the end of the one before. Wait for that; then the next may begin.
-  tk::grid::wait_previous();
-  tk::grid::allow_next();
-
   if (tk::warpgroup::index() == 0) {
     tk::warpgroup::decrease_registers<40>();
     if (tk::warp::index() == 0 && tk::warp::elect()) {
@@ -70,6 +66,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 128;
         const int n = n_block * 256;
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -92,6 +89,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 128;
       const int n = n_block * 256;
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
       // var acc: f32[BM / W, BN] = 0
       auto acc = tk::fill<float, 64, 256, layout>(0.0f);
       // for k in K by BK

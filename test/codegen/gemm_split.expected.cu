@@ -80,7 +80,6 @@ gemm_kernel(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, const gemm_arguments argum
     tk::block::sync();
     // The prologue ran under the end of the launch before; its results and its reads are done from here on.
     tk::grid::wait_previous();
-    tk::grid::allow_next();
 
     tk::ring<slots> ab;
     const int role = tk::warpgroup::index();

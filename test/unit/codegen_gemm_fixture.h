@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/ir/ir.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/support/source_manager.h"
 
 namespace tkc::test {
@@ -122,14 +123,16 @@ class GemmFixture {
     return op;
   }
 
-  /// for each tile of this block: m, n, then `body`.
+  /// for each tile of this block: m, n, in the first one the wait for the launch before, then `body`.
   ir::Region Tiles(ir::Region body) const {
     const Span grid = At("grid m in M by BM, n in N by BN");
     Op position = Make(OpCode::kTilePosition, grid, "m_block n_block", "", 8);
     position.scalars = {N("tile"), N("m_blocks"), N("n_blocks")};
     Op loop = Make(OpCode::kForTiles, grid, "tile");
     loop.scalars = {symbolic::Call("block::index", DType::kI32, {}), N("tiles"), symbolic::Call("block::count", DType::kI32, {})};
-    loop.regions = {{position, Let(grid, "m", Times(N("m_block"), 128)), Let(grid, "n", Times(N("n_block"), 256))}};
+    Op wait = Make(OpCode::kWaitPrevious, grid);
+    wait.scalars = {ir::IsFirstTile(loop)};
+    loop.regions = {{position, Let(grid, "m", Times(N("m_block"), 128)), Let(grid, "n", Times(N("n_block"), 256)), wait}};
     for (Op& op : body) loop.regions[0].push_back(std::move(op));
     return {Make(OpCode::kRing, kNoSpan, "ab", "", 4), loop};
   }

@@ -414,6 +414,8 @@ TEST_F(OpCpp, RolesAndComments) {
   EXPECT_EQ(Print(Plain(OpCode::kNamedArrive, "", "", 256, {I(8)})), "tk::named_barrier_arrive(8, 256);\n");
   EXPECT_EQ(Print(Plain(OpCode::kClusterSync)), "tk::cluster::sync();\n");
   EXPECT_EQ(Print(Plain(OpCode::kClusterWait)), "tk::cluster::wait();\n");
+  EXPECT_EQ(Print(Plain(OpCode::kWaitPrevious, "", "", 0, {symbolic::Make(symbolic::Kind::kEq, DType::kBool, {N("tile"), I(0)})})),
+            "if (tile == 0) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin\n");
   EXPECT_EQ(Print(Plain(OpCode::kPriority, "", "", 1)), "tk::warp::set_priority<1>();\n");
   EXPECT_EQ(Print(Plain(OpCode::kComment, "why \\")), "// why \\ .\n");
 }
@@ -497,7 +499,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 77) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 78) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace
