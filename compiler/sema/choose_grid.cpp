@@ -10,8 +10,8 @@ namespace {
 using typed::ExprKind;
 using typed::StmtKind;
 
-constexpr int64_t kBand =
-    8;  // rows of tiles in a band, whose part of an operand a cache holds beside that of the columns under way
+/// Rows of tiles in a band, whose part of an operand a cache holds beside that of the columns under way.
+constexpr int64_t kBand = 8;
 
 bool Multiplies(const typed::Expr& expr) {
   return typed::Contains(expr, [](const typed::Expr& node) { return node.kind == ExprKind::kMatMul; });
