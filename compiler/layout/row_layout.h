@@ -7,6 +7,7 @@
 #include <span>
 
 #include "compiler/layout/register_layout.h"
+#include "compiler/layout/swizzle.h"
 #include "compiler/support/dtype.h"
 
 namespace tkc::layout {
