@@ -100,6 +100,13 @@ void DescribeMaps(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   }
 }
 
+/// In what order tiles are taken, where it is not row by row.
+std::string InOrder(const ir::Kernel& kernel) {
+  if (kernel.axes.size() < 2) return "";
+  if (kernel.order == typed::GridOrder::kColumns) return " column by column";
+  return kernel.order == typed::GridOrder::kGrouped ? fmt::format(" in bands of {} rows", kernel.group) : "";
+}
+
 /// Who takes the tiles, and what the blocks of a cluster do together.
 std::string Walks(const ir::Kernel& kernel) {
   const int64_t blocks = kernel.cluster;
@@ -109,11 +116,12 @@ std::string Walks(const ir::Kernel& kernel) {
     who = blocks > 1            ? fmt::format("Clusters of {} blocks{} walk", blocks, shares_loads ? ", which share loads," : "")
           : kernel.resident > 1 ? fmt::format("{} blocks on each multiprocessor walk", kernel.resident)
                                 : "One block on each multiprocessor walks";
-    who += " over the tiles";
+    who += " over the tiles" + InOrder(kernel);
     if (kernel.dynamic) who += ", all but the first of each drawn from a counter";
     if (kernel.is_uneven) who += kernel.dynamic ? ", the longest first" : ", there and back, the longest first";
   } else {
     who = kernel.SharesTile() ? fmt::format("One cluster of {} blocks for each tile", blocks) : "One block for each tile";
+    if (const std::string order = InOrder(kernel); !order.empty()) who += "," + order;
     if (kernel.is_uneven) who += ", the longest first";
     if (shares_loads) who += fmt::format(", {} in a cluster, which share loads", blocks);
   }

@@ -179,7 +179,7 @@ bool OpEmitter::EmitMeeting(const Op& op) {
                             scalars_.Text(op.scalars[0]), op.number));
       return true;
     case OpCode::kWaitPrevious:
-      out_.Line(fmt::format("{}tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin",
+      out_.Line(fmt::format("{}tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended",
                             op.scalars.empty() ? "" : fmt::format("if ({}) ", scalars_.Text(op.scalars[0]))));
       return true;
     case OpCode::kClusterWait: out_.Line("tk::cluster::wait();"); return true;

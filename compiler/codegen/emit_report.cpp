@@ -30,7 +30,7 @@ std::string Order(const ir::Kernel& kernel) {
   switch (kernel.order) {
     case typed::GridOrder::kRows: return "row by row" + runs;
     case typed::GridOrder::kColumns: return "column by column" + runs;
-    case typed::GridOrder::kGrouped: return fmt::format("in groups of {} rows of tiles{}", kernel.group, runs);
+    case typed::GridOrder::kGrouped: return fmt::format("in bands of {} rows{}", kernel.group, runs);
   }
   return "";
 }

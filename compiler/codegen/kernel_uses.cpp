@@ -37,18 +37,9 @@ void KernelUses::Region(const ir::Region& region) {
       Scalar(axis.lo);
       Scalar(axis.hi);
     }
+    const bool names_tensor = op->code == OpCode::kPieces || (ir::AccessesGlobal(op->code) && !ir::IsEngineCopy(op->code));
+    if (names_tensor) tensors.insert(op->code == OpCode::kDrawTile ? op->slot : op->symbol);
     switch (op->code) {
-      case OpCode::kRead:
-      case OpCode::kGather:
-      case OpCode::kReadParts:
-      case OpCode::kStore:
-      case OpCode::kStoreParts:
-      case OpCode::kCopyToShared:
-      case OpCode::kCopyAsync:
-      case OpCode::kFetch:
-      case OpCode::kPieces:
-      case OpCode::kCopyToGlobal: tensors.insert(op->symbol); break;
-      case OpCode::kDrawTile: tensors.insert(op->slot); break;
       case OpCode::kRing: rings.insert(op->symbol); break;
       case OpCode::kArrive:
         if (op->number == ir::kInAllBlocks || !op->scalars.empty()) remote.insert(op->symbol);

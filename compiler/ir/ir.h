@@ -58,7 +58,7 @@ struct Value {
 };
 
 enum class OpCode : uint8_t {
-#define TKC_OP(code, text, levels) code,
+#define TKC_OP(code, text, traits) code,
 #include "compiler/ir/op.def"
 #undef TKC_OP
 };

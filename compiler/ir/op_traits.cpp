@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names and levels of the operations, from op.def.
+// Names and traits of the operations, from op.def.
 #include <string_view>
 
 #include "compiler/ir/op_traits.h"
@@ -9,22 +9,24 @@ namespace {
 
 struct OpInfo {
   std::string_view text;
-  std::string_view levels;
+  std::string_view traits;
 };
 
 constexpr OpInfo kOps[] = {
-#define TKC_OP(code, text, levels) {text, levels},
+#define TKC_OP(code, text, traits) {text, traits},
 #include "compiler/ir/op.def"
 #undef TKC_OP
 };
 
 const OpInfo& Info(OpCode code) { return kOps[static_cast<int>(code)]; }
+bool Has(OpCode code, char trait) { return Info(code).traits.find(trait) != std::string_view::npos; }
 
 }  // namespace
 
 std::string_view OpText(OpCode code) { return Info(code).text; }
-bool InTileLevel(OpCode code) { return Info(code).levels.find('T') != std::string_view::npos; }
-bool InScheduleLevel(OpCode code) { return Info(code).levels.find('S') != std::string_view::npos; }
+bool InTileLevel(OpCode code) { return Has(code, 'T'); }
+bool InScheduleLevel(OpCode code) { return Has(code, 'S'); }
+bool AccessesGlobal(OpCode code) { return Has(code, 'G'); }
 
 std::pair<Scalar, int64_t> ColumnOfBox(const Kernel& kernel, const Op& copy) {
   const TensorMap& map = *FindNamed(kernel.maps, copy.symbol);

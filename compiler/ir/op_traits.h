@@ -13,6 +13,8 @@ namespace tkc::ir {
 std::string_view OpText(OpCode code);
 bool InTileLevel(OpCode code);
 bool InScheduleLevel(OpCode code);
+/// Reads or writes global memory itself, whatever its scalars are.
+bool AccessesGlobal(OpCode code);
 
 // ---- control flow and scalars
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxDepth = 200;
 constexpr int kOpCodes = 0
-#define TKC_OP(code, text, levels) +1
+#define TKC_OP(code, text, traits) +1
 #include "compiler/ir/op.def"
 #undef TKC_OP
     ;

@@ -60,23 +60,10 @@ bool MentionsElement(const ir::Scalar& scalar) {
 }
 
 bool TouchesTensor(const ir::Op& op) {
-  switch (op.code) {
-    case ir::OpCode::kRead:
-    case ir::OpCode::kReadParts:
-    case ir::OpCode::kGather:
-    case ir::OpCode::kStore:
-    case ir::OpCode::kStoreParts:
-    case ir::OpCode::kCopyToShared:
-    case ir::OpCode::kCopyToGlobal:
-    case ir::OpCode::kCopyAsync:
-    case ir::OpCode::kFetch:
-    case ir::OpCode::kDrawTile: return true;
-    default: break;
-  }
   const auto mentions = [](const ir::AxisRange& axis) {
     return MentionsElement(axis.start) || MentionsElement(axis.lo) || MentionsElement(axis.hi);
   };
-  return ir::IsEngineCopy(op.code) || std::any_of(op.scalars.begin(), op.scalars.end(), MentionsElement) ||
+  return ir::AccessesGlobal(op.code) || std::any_of(op.scalars.begin(), op.scalars.end(), MentionsElement) ||
          std::any_of(op.axes.begin(), op.axes.end(), mentions);
 }
 

@@ -13,7 +13,7 @@ namespace {
 // kernel gemm<BM = 128, BN = 256, BK = 64, W = 2>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
 // Compiled for sm_90a with BM = 128, BN = 256, BK = 64, W = 2.
 //
-// One block on each multiprocessor walks over the tiles:
+// One block on each multiprocessor walks over the tiles in bands of 8 rows:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
@@ -66,7 +66,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 128;
         const int n = n_block * 256;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -89,7 +89,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 128;
       const int n = n_block * 256;
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       // var acc: f32[BM / W, BN] = 0
       auto acc = tk::fill<float, 64, 256, layout>(0.0f);
       // for k in K by BK

@@ -415,7 +415,7 @@ TEST_F(OpCpp, RolesAndComments) {
   EXPECT_EQ(Print(Plain(OpCode::kClusterSync)), "tk::cluster::sync();\n");
   EXPECT_EQ(Print(Plain(OpCode::kClusterWait)), "tk::cluster::wait();\n");
   EXPECT_EQ(Print(Plain(OpCode::kWaitPrevious, "", "", 0, {symbolic::Make(symbolic::Kind::kEq, DType::kBool, {N("tile"), I(0)})})),
-            "if (tile == 0) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin\n");
+            "if (tile == 0) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended\n");
   EXPECT_EQ(Print(Plain(OpCode::kPriority, "", "", 1)), "tk::warp::set_priority<1>();\n");
   EXPECT_EQ(Print(Plain(OpCode::kComment, "why \\")), "// why \\ .\n");
 }

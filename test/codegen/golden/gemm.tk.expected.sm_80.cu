@@ -128,7 +128,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
 // schedule pair of gemm for sm_80 when cdiv(M, 128) * cdiv(N, 256) < sms
 // Compiled for sm_80 with BM = 128, BN = 128, BK = 32, WM = 1, WN = 1.
 //
-// One block for each tile:
+// One block for each tile, in bands of 8 rows:
 //   warps 0..3    compute; all threads issue the copies of load
 //
 // Pipe `ab`, 4 slots; copies run 4 blocks ahead of the loop that reads:
@@ -233,7 +233,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
 // schedule oblong of gemm for sm_80
 // Compiled for sm_80 with BM = 128, BN = 256, BK = 32, WM = 2, WN = 1.
 //
-// One block for each tile:
+// One block for each tile, in bands of 8 rows:
 //   warps 0..7    compute[0..1]; all threads issue the copies of load
 //
 // Pipe `ab`, 4 slots; copies run 4 blocks ahead of the loop that reads:

@@ -65,7 +65,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
-      tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       const int tile = tk::block::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -85,7 +85,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     tk::ring<6> ab;
-    tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+    tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
     const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -190,7 +190,7 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
-      tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -213,7 +213,7 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     tk::ring<6> ab;
-    tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+    tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -320,7 +320,7 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
-      tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -343,7 +343,7 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     tk::ring<6> ab;
-    tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+    tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -441,7 +441,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
-      tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -464,7 +464,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     tk::ring<8> ab;
-    tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+    tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -578,7 +578,7 @@ gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
-      tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -604,7 +604,7 @@ gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<5> ab;
-    tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+    tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -724,7 +724,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
-      tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -750,7 +750,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<5> ab;
-    tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+    tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -809,7 +809,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
 // schedule tile_64x128 of gemm for sm_90a
 // Compiled for sm_90a with BM = 64, BN = 128, BK = 64, WM = 1, WN = 2.
 //
-// One block on each multiprocessor walks over the tiles:
+// One block on each multiprocessor walks over the tiles in bands of 8 rows:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
@@ -864,7 +864,7 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 64;
         const int n = n_block * 128;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -907,7 +907,7 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -937,7 +937,7 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 // schedule tile_96x128 of gemm for sm_90a
 // Compiled for sm_90a with BM = 96, BN = 128, BK = 64, WM = 1, WN = 2.
 //
-// One block on each multiprocessor walks over the tiles:
+// One block on each multiprocessor walks over the tiles in bands of 8 rows:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
@@ -992,7 +992,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 96;
         const int n = n_block * 128;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1036,7 +1036,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 3; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -1066,7 +1066,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
 // schedule tile_192x192 of gemm for sm_90a
 // Compiled for sm_90a with BM = 192, BN = 192, BK = 64, WM = 1, WN = 3.
 //
-// One block on each multiprocessor walks over the tiles:
+// One block on each multiprocessor walks over the tiles in bands of 8 rows:
 //   warp 0        load: one thread issues copies, 32 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..15   compute[0..2], 160 registers a thread
@@ -1121,7 +1121,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 192;
         const int n = n_block * 192;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1165,7 +1165,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 6; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -1196,7 +1196,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
 // schedule tile_256x128 of gemm for sm_90a when N % 64 + K % 64 > 0
 // Compiled for sm_90a with BM = 256, BN = 128, BK = 64, WM = 1, WN = 2.
 //
-// One block on each multiprocessor walks over the tiles:
+// One block on each multiprocessor walks over the tiles in bands of 8 rows:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
@@ -1251,7 +1251,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 256;
         const int n = n_block * 128;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1295,7 +1295,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -1325,7 +1325,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
 // schedule pair_224 of gemm for sm_90a
 // Compiled for sm_90a with BM = 128, BN = 224, BK = 64, WM = 2, WN = 1.
 //
-// Clusters of 2 blocks, which share loads, walk over the tiles:
+// Clusters of 2 blocks, which share loads, walk over the tiles in bands of 8 rows:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1], 232 registers a thread
@@ -1381,7 +1381,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
         const int m_block = m_cluster * 2 + tk::cluster::rank();
         const int m = m_block * 128;
         const int n = n_block * 224;
-        if (tile == tk::cluster::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+        if (tile == tk::cluster::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1426,7 +1426,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
       if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
-      if (tile == tk::cluster::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      if (tile == tk::cluster::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 7; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -1461,7 +1461,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
 // schedule turns_160x128 of gemm for sm_90a
 // Compiled for sm_90a with BM = 160, BN = 128, BK = 64, WM = 1, WN = 1.
 //
-// One block on each multiprocessor walks over the tiles:
+// One block on each multiprocessor walks over the tiles in bands of 8 rows:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1] in turn, 232 registers a thread
@@ -1516,7 +1516,7 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 160;
         const int n = n_block * 128;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1540,7 +1540,7 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 160;
       const int n = n_block * 128;
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 128, 160, layout>(0.0f);
@@ -1600,7 +1600,7 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
 // schedule turns_128x192 of gemm for sm_90a
 // Compiled for sm_90a with BM = 128, BN = 192, BK = 64, WM = 1, WN = 1.
 //
-// One block on each multiprocessor walks over the tiles:
+// One block on each multiprocessor walks over the tiles in bands of 8 rows:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1] in turn, 232 registers a thread
@@ -1655,7 +1655,7 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 128;
         const int n = n_block * 192;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1678,7 +1678,7 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 128;
       const int n = n_block * 192;
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 128, 192, layout>(0.0f);
@@ -1738,7 +1738,7 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
 // schedule turns_128x128 of gemm for sm_90a
 // Compiled for sm_90a with BM = 128, BN = 128, BK = 64, WM = 1, WN = 1.
 //
-// One block on each multiprocessor walks over the tiles:
+// One block on each multiprocessor walks over the tiles in bands of 16 rows:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1] in turn, 232 registers a thread
@@ -1793,7 +1793,7 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
         const int m = m_block * 128;
         const int n = n_block * 128;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1816,7 +1816,7 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
       const int m = m_block * 128;
       const int n = n_block * 128;
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 128, 128, layout>(0.0f);
@@ -1876,7 +1876,7 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
 // schedule turns_64x256 of gemm for sm_90a
 // Compiled for sm_90a with BM = 64, BN = 256, BK = 64, WM = 1, WN = 1.
 //
-// One block on each multiprocessor walks over the tiles:
+// One block on each multiprocessor walks over the tiles in bands of 32 rows:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1] in turn, 232 registers a thread
@@ -1931,7 +1931,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 32);
         const int m = m_block * 64;
         const int n = n_block * 256;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1954,7 +1954,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 32);
       const int m = m_block * 64;
       const int n = n_block * 256;
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // what was launched before has ended; the next launch may begin
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 64, 256, layout>(0.0f);
