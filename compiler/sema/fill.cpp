@@ -223,6 +223,7 @@ bool WrapsAbove(DType from, DType to) {
 
 Fill ConvertFill(Fill x, DType from, DType to) {
   if (x == Fill::kFalse && to != DType::kBool) return Fill::kZero;
+  if (IsInteger(from) && IsFloat(to)) return x == Fill::kPosInf ? Fill::kPositive : x == Fill::kNegInf ? Fill::kNegative : x;
   if (IsInteger(from) && from != to) x = DropEnds(x);
   if (x == Fill::kPositive && WrapsAbove(from, to)) return Fill::kFinite;
   if (IsFloat(from) && IsInteger(to)) return Truncate(x, to);
@@ -339,6 +340,7 @@ Taint Join(const Taint& a, const Taint& b) {
   for (int which = 0; which < 2; ++which) {
     for (const auto& [source, fill] : a.axis[which]) result.axis[which][source] = Join(fill, b.At(which, source));
     for (const auto& [source, fill] : b.axis[which]) result.axis[which][source] = Join(fill, a.At(which, source));
+    if (a.numbers[which] || b.numbers[which]) result.numbers[which] = Join(a.Beside(which), b.Beside(which));
   }
   return result;
 }

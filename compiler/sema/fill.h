@@ -63,10 +63,28 @@ struct Taint {
   Fill base = Fill::kFinite;    // never kAny: elements that exist are data, and data counts as finite
   std::map<int, Fill> axis[2];  // source to class; axis 0: rows, 1: columns
   bool read_infinite = false;   // a read with an infinite fill, or a view of one
+  // Of what `iota` counts along the axis, its numbers where elements of others are missing: no data, and maybe kAny.
+  std::optional<Fill> numbers[2] = {};
 
   Fill At(int which, int source) const {
     const auto place = axis[which].find(source);
-    return place == axis[which].end() ? base : place->second;
+    return place == axis[which].end() ? Beside(which) : place->second;
+  }
+  /// Where elements of others are missing along the axis, and none of this one.
+  Fill Beside(int which) const { return numbers[which].value_or(base); }
+  /// Of an axis along which all elements are alike, or that is no more.
+  void Forget(int which) {
+    axis[which].clear();
+    numbers[which].reset();
+  }
+  /// Each class becomes another one.
+  template <typename OfFill>
+  void Apply(const OfFill& apply) {
+    base = apply(base);
+    for (int which = 0; which < 2; ++which) {
+      for (auto& [source, fill] : axis[which]) fill = apply(fill);
+      if (numbers[which]) numbers[which] = apply(*numbers[which]);
+    }
   }
   bool operator==(const Taint&) const = default;
 };

@@ -21,18 +21,15 @@ Taint Constant(Fill fill) {
 }
 
 Taint Unary(Op op, Taint x) {
-  x.base = ApplyFill(op, x.base);
-  for (auto& axis : x.axis) {
-    for (auto& [source, fill] : axis) fill = ApplyFill(op, fill);
-  }
+  x.Apply([&](Fill fill) { return ApplyFill(op, fill); });
   x.read_infinite = false;
   return x;
 }
 
 /// Sources of an axis along which a tile is repeated say nothing about the result.
 void Drop(Taint& taint, const typed::Type& from, const typed::Type& to) {
-  if (!from.is_tile || from.rows != to.rows) taint.axis[0].clear();
-  if (!from.is_tile || from.cols != to.cols) taint.axis[1].clear();
+  if (!from.is_tile || from.rows != to.rows) taint.Forget(0);
+  if (!from.is_tile || from.cols != to.cols) taint.Forget(1);
 }
 
 /// Nothing but selections, minima and maxima leaves the end of an integer type where it is, and its sign what it was: sums wrap.
@@ -47,20 +44,13 @@ bool KeepsEnds(const Expr& expr) {
   }
 }
 
-void DropEnds(Taint& taint) {
-  taint.base = DropEnds(taint.base);
-  for (auto& axis : taint.axis) {
-    for (auto& [source, fill] : axis) fill = DropEnds(fill);
-  }
-}
-
 }  // namespace
 
 Taint FillTaint::Eval(const Expr& expr) {
   Taint taint = EvalKind(expr);
-  if (!expr.type.is_tile) taint.axis[0].clear(), taint.axis[1].clear();
+  if (!expr.type.is_tile) taint.Forget(0), taint.Forget(1);
   if (taint.base == Fill::kAny) taint.base = Fill::kFinite;
-  if (IsInteger(expr.type.dtype) && !KeepsEnds(expr)) DropEnds(taint);
+  if (IsInteger(expr.type.dtype) && !KeepsEnds(expr)) taint.Apply(DropEnds);
   return taint;
 }
 
@@ -89,10 +79,9 @@ Taint FillTaint::EvalKind(const Expr& expr) {
     case ExprKind::kReduce: return Reduce(expr);
     case ExprKind::kCumsum: return Cumsum(expr);
     case ExprKind::kTranspose: {
-      const Taint taint = Eval(*expr.args[0]);
-      Taint transposed = taint;
-      transposed.axis[0] = taint.axis[1];
-      transposed.axis[1] = taint.axis[0];
+      Taint transposed = Eval(*expr.args[0]);
+      std::swap(transposed.axis[0], transposed.axis[1]);
+      std::swap(transposed.numbers[0], transposed.numbers[1]);
       return transposed;
     }
     case ExprKind::kPart: return Part(expr);
@@ -114,6 +103,9 @@ Taint FillTaint::Combine(const std::vector<const Taint*>& taints, const OfElemen
       for (const auto& [source, fill] : taint->axis[which]) sources.insert(source);
     }
     for (const int source : sources) result.axis[which][source] = sources_.WhereMissing(taints, which, source, apply);
+    if (std::none_of(taints.begin(), taints.end(), [&](const Taint* taint) { return taint->numbers[which].has_value(); })) continue;
+    for (size_t i = 0; i < taints.size(); ++i) fills[i] = taints[i]->Beside(which);
+    result.numbers[which] = apply(fills);
   }
   return result;
 }
@@ -139,10 +131,7 @@ Taint FillTaint::Convert(const Expr& expr) {
   const DType dtype = expr.type.dtype;
   if (from.kind == ExprKind::kInt && IsInteger(dtype)) return Constant(FillOfInteger(from.int_value, dtype));
   Taint taint = Eval(from);
-  taint.base = ConvertFill(taint.base, from.type.dtype, dtype);
-  for (auto& axis : taint.axis) {
-    for (auto& [source, fill] : axis) fill = ConvertFill(fill, from.type.dtype, dtype);
-  }
+  taint.Apply([&](Fill fill) { return ConvertFill(fill, from.type.dtype, dtype); });
   if (IsFloat(dtype) && Bytes(dtype) == 1) taint.read_infinite = false;
   return taint;
 }

@@ -23,7 +23,10 @@ constexpr int64_t kLargest = typed::kLargestExtent;
 /// The numbers of elements that do not exist count as elements that do not exist, and `iota` has none.
 Taint FillTaint::OfPositions(const Expr& expr) {
   Taint taint;
-  if (expr.args.size() < 2) return taint;
+  if (expr.args.size() < 2) {
+    taint.numbers[0] = OfOrdinary(expr, Fill::kFinite);
+    return taint;
+  }
   const Scalar start = table_->Of(*expr.args[0]);
   sources_.AddEnd(taint.axis[0], start, expr.type.rows, table_->Of(*expr.args[1]), Fill::kFinite);
   if (expr.args.size() > 2) sources_.AddBegin(taint.axis[0], start, table_->Of(*expr.args[2]), Fill::kFinite);

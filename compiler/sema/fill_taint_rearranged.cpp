@@ -210,8 +210,9 @@ Taint FillTaint::Reshape(const Expr& expr) {
       if (which == 1 || !cuts) AddFill(axis[1], source, there);
     }
   }
-  taint.axis[0] = std::move(axis[0]);
-  taint.axis[1] = std::move(axis[1]);
+  for (int which = 0; which < 2; ++which) taint.axis[which] = std::move(axis[which]);
+  // Numbers along one axis are numbers along both of the other shape.
+  if (taint.numbers[0] || taint.numbers[1]) taint.numbers[0] = taint.numbers[1] = Join(taint.Beside(0), taint.Beside(1));
   return taint;
 }
 

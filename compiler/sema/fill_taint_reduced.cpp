@@ -76,13 +76,12 @@ Taint FillTaint::Reduce(const Expr& expr) {
   }
   if (!missing.empty()) ReportReduce(expr, missing, x.At(expr.axis, missing.front()));
   Taint result = x;
-  result.axis[expr.axis].clear();
+  result.Forget(expr.axis);
   result.read_infinite = false;
   if (expr.op != Op::kAdd || !IsInteger(expr.type.dtype)) return result;
   // Sums of integers wrap.
   const auto of_sum = [](Fill fill) { return fill == Fill::kPositive ? Fill::kFinite : fill; };
-  result.base = of_sum(result.base);
-  for (auto& [source, fill] : result.axis[1 - expr.axis]) fill = of_sum(fill);
+  result.Apply(of_sum);
   return result;
 }
 
@@ -97,6 +96,7 @@ Taint FillTaint::MatMul(const Expr& expr) {
   }
   Taint summed = a;
   std::swap(summed.axis[0], summed.axis[1]);
+  std::swap(summed.numbers[0], summed.numbers[1]);
   std::set<int> sources;
   for (const auto& [source, fill] : a.axis[1]) sources.insert(source);
   for (const auto& [source, fill] : b.axis[0]) sources.insert(source);
@@ -114,6 +114,8 @@ Taint FillTaint::MatMul(const Expr& expr) {
   Taint result;
   for (const auto& [source, fill] : a.axis[0]) result.axis[0][source] = ApplyFill(Op::kMul, fill, b.base);
   for (const auto& [source, fill] : b.axis[1]) result.axis[1][source] = ApplyFill(Op::kMul, fill, a.base);
+  if (a.numbers[0]) result.numbers[0] = ApplyFill(Op::kMul, *a.numbers[0], b.base);
+  if (b.numbers[1]) result.numbers[1] = ApplyFill(Op::kMul, *b.numbers[1], a.base);
   if (a.base == Fill::kNone || b.base == Fill::kNone) result.base = Fill::kNone;
   return result;
 }
