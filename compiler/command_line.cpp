@@ -145,7 +145,9 @@ std::optional<CommandLineFault> Pairs(const std::vector<std::string>& texts, boo
 
 /// What every command takes. `targets` is its help for --target.
 void AddCompileOptions(CLI::App& app, Options& options, const std::string& targets) {
-  app.add_option("-D", options.defines, "set a compile-time parameter, or an item of all schedule sets: -D BM=64, -D order=rows")
+  app.add_option(
+         "-D", options.defines,
+         "set a compile-time parameter, or an item of all schedule sets that names no pipe or worker: -D BM=64, -D order=rows")
       ->allow_extra_args(false)
       ->type_name("NAME=value");
   app.add_option("-I", options.include_dirs, "look here for imports")->allow_extra_args(false)->type_name("DIR");

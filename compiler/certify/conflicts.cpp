@@ -233,7 +233,8 @@ bool MovesInSeveralWays(const std::vector<SharedAccess>& accesses, const SharedA
 }
 
 /// What could be written instead, as far as the access and the others of its tile say.
-std::string Advice(const SharedAccess& access, const ir::Buffer& buffer, const std::vector<SharedAccess>& accesses) {
+std::string Advice(const ir::Kernel& kernel, const SharedAccess& access, const ir::Buffer& buffer,
+                   const std::vector<SharedAccess>& accesses) {
   constexpr int kWidest = 16;  // bytes that a lane moves at once
   if (buffer.is_scratch) return "reduce along rows, which needs no shared memory";
   const bool is_elements = access.kind == AccessClass::kSharedLoad || access.kind == AccessClass::kSharedStore;
@@ -246,6 +247,9 @@ std::string Advice(const SharedAccess& access, const ir::Buffer& buffer, const s
         access.held, kWidest, tkc::Name(access.dtype));
   constexpr int64_t kNarrowestSwizzle = 32, kWidestSwizzle = 128;  // bytes of a row
   const int64_t row_bytes = buffer.cols * Bytes(buffer.dtype);
+  if (buffer.rows > 1 && row_bytes % kWidestSwizzle == 0 && !passes::IsField(kernel, buffer))
+    return "the compiler stages this tile, and no swizzle serves both sides: where that costs, send it through a pipe to a worker "
+           "that does the rest";
   if (buffer.rows > 1 && row_bytes % kWidestSwizzle == 0) {
     if (MovesInSeveralWays(accesses, access))
       return "no swizzle serves this access beside the others of the tile: have it sent twice, or let another worker do one of "
@@ -302,7 +306,7 @@ void WarnOfConflicts(const ir::Module& module, Diagnostics& diagnostics) {
                                access.Degree(), access.wavefronts, access.ideal))
           .Label(access.span, fmt::format("`{}[{}, {}]`, {} bytes a lane: {}", tkc::Name(access.dtype), access.rows, access.cols,
                                           access.width, buffer.purpose))
-          .Help(Advice(access, buffer, accesses[i]));
+          .Help(Advice(kernel, access, buffer, accesses[i]));
     }
   }
 }

@@ -29,7 +29,7 @@ double Since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 /// What is said of one entry.
 struct Report {
   std::string entry, target;
-  bool is_part = false;  // of a file for several targets
+  bool names_target = false;  // it is one of several
   int shapes = 0, runs = 0, exact = 0, planned = 0;
   double seconds = 0;
   bool gpu = false;
@@ -148,7 +148,7 @@ std::string SchedulesText(const Report& report) {
 }
 
 void PrintText(const Report& report) {
-  const std::string entry = report.is_part ? fmt::format("{} for {}", report.entry, report.target) : report.entry;
+  const std::string entry = report.names_target ? fmt::format("{} for {}", report.entry, report.target) : report.entry;
   const char* who = report.gpu ? "simulator and GPU agree" : "simulator agrees";
   if (report.failing) {
     fmt::print("{}: {} after {} runs\n", entry, report.problem, report.runs);
@@ -210,7 +210,7 @@ bool CheckEntry(Session& session, const typed::Program& program, const Generated
   Report report;
   report.entry = entry.name;
   report.target = code.target->name;
-  report.is_part = code.is_part;
+  report.names_target = session.options.target.find(',') != std::string::npos;
   report.gpu = gpu.has_value();
   const CheckTarget target{entry, *simulated, gpu ? &*gpu : nullptr, session.sources, ArithmeticOf(entry.kernels.front())};
   Checker(target, command, report).Run();
@@ -241,19 +241,29 @@ bool CheckPart(Session& session, const typed::Program& program, const Generated&
 
 int CheckKernel(const Options& options, const CheckCommand& command) {
   Session session(options);
-  const std::vector<const Target*> targets = RequireTargets(session);
+  const std::vector<const Target*> targets = RequireTargets(session, /*for_one_file=*/false);
   if (targets.empty()) return session.Finish();
   Result<std::vector<typed::Program>> programs = CheckFile(session, targets);
   if (!programs) return session.Finish();
   interp::RunOptions wanted;
   wanted.kernel = command.kernel;
   if (!command.kernel.empty() && !interp::FindEntry(programs->front(), wanted, session.diagnostics)) return session.Finish();
-  Result<std::vector<Generated>> parts = GenerateParts(session, *programs, targets);
-  if (!parts) return session.Finish();
-  SetCrashPass("check");
   bool ok = true;
-  for (size_t i = 0; i < targets.size() && !session.diagnostics.HasErrors(); ++i)
-    ok = CheckPart(session, (*programs)[i], (*parts)[i], command) && ok;
+  for (const bool is_hip : {false, true}) {  // what is checked is what would be compiled: the targets of one vendor are one file
+    std::vector<const Target*> of_vendor;
+    std::vector<typed::Program> theirs;
+    for (size_t i = 0; i < targets.size(); ++i) {
+      if (targets[i]->is_hip != is_hip) continue;
+      of_vendor.push_back(targets[i]);
+      theirs.push_back(std::move((*programs)[i]));
+    }
+    if (of_vendor.empty()) continue;
+    Result<std::vector<Generated>> parts = GenerateParts(session, theirs, of_vendor);
+    if (!parts) return session.Finish();
+    SetCrashPass("check");
+    for (size_t i = 0; i < theirs.size() && !session.diagnostics.HasErrors(); ++i)
+      ok = CheckPart(session, theirs[i], (*parts)[i], command) && ok;
+  }
   const int status = session.Finish();
   return ok ? status : kExitUser;
 }

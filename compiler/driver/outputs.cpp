@@ -52,7 +52,7 @@ const Target* Require(Session& session, const std::string& name) {
 
 }  // namespace
 
-std::vector<const Target*> RequireTargets(Session& session) {
+std::vector<const Target*> RequireTargets(Session& session, bool for_one_file) {
   std::vector<const Target*> targets;
   bool ok = true;
   for (const std::string& name : Split(session.options.target)) {
@@ -68,7 +68,7 @@ std::vector<const Target*> RequireTargets(Session& session) {
     targets.push_back(target);
   }
   const auto other = std::find_if(targets.begin(), targets.end(), [&](const Target* t) { return t->is_hip != targets[0]->is_hip; });
-  if (ok && other != targets.end()) {
+  if (ok && for_one_file && other != targets.end()) {
     const Target* cuda = targets[0]->is_hip ? *other : targets[0];
     const Target* hip = targets[0]->is_hip ? targets[0] : *other;
     session.diagnostics

@@ -18,8 +18,9 @@ std::string BaseName(const std::string& path);
 /// Prints the targets, one a line; kExitOk.
 int ListTargets();
 
-/// The targets that the options name, `sm_80,sm_90a`; none and reported if they can't be compiled for into one file.
-std::vector<const Target*> RequireTargets(Session& session);
+/// The targets that the options name, `sm_80,sm_90a`; none and reported if one is unknown, or if they can't be compiled for into
+/// one file where that is wanted.
+std::vector<const Target*> RequireTargets(Session& session, bool for_one_file = true);
 /// The one target that the options name, or null and reported. `what` is done for one at a time.
 const Target* RequireTarget(Session& session, std::string_view what);
 

@@ -187,9 +187,15 @@ bool Splitting::StartsAtZero(const ir::Worker& worker, size_t loop, ValueId acc)
 }
 
 bool Splitting::SplitCompute(ir::Worker& worker) {
-  const auto is_sum = [](const Op& op) { return op.code == OpCode::kFor && (Contains(op.regions[0], OpCode::kAccumulate)); };
+  const auto adds_products = [](const Op& op) { return op.code == OpCode::kAccumulate; };
+  const auto is_sum = [&](const Op& op) { return op.code == OpCode::kFor && Holds(op, adds_products); };
   const auto loop = std::find_if(worker.body.begin(), worker.body.end(), is_sum);
-  if (loop == worker.body.end()) return Refuse(worker.span, "of products outside a loop over blocks");
+  if (loop == worker.body.end()) {
+    const auto is_under = [&](const Op& op) { return op.code == OpCode::kIf && Holds(op, is_sum); };
+    const auto under = std::find_if(worker.body.begin(), worker.body.end(), is_under);
+    if (under != worker.body.end()) return Refuse(under->span, "of a loop under a condition");
+    return Refuse(worker.span, "of products outside a loop over blocks");
+  }
   const size_t index = static_cast<size_t>(loop - worker.body.begin());
   const std::optional<ValueId> acc = Accumulator(*loop);
   if (!acc) return Refuse(loop->span, "of a loop that does more than add products to one tile");
@@ -205,6 +211,11 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
   range_ = RangeOf(*loop);
   if (!IsOnlyLoop(worker)) return false;
   Region tail(loop + 1, worker.body.end());
+  const auto adds_more = [&](const Op& op) {
+    return Holds(op, [&](const Op& inner) { return inner.code == OpCode::kAccumulate && inner.operands[0] == *acc; });
+  };
+  if (const auto more = std::find_if(tail.begin(), tail.end(), adds_more); more != tail.end())
+    return Refuse(more->span, "of a sum to which products are added behind the loop, too,");
   ColumnsOfBlock columns(kernel_, cols);
   if (!columns.FindTurned(worker.body, index)) return RefuseColumns(worker.span);
 

@@ -114,7 +114,10 @@ Value Elaborator::EvalSlice(const ast::IndexExpr& expr, Value base) {
     }
     const std::optional<int64_t> count = Constant(*index.count, "the length of a slice");
     if (!count) return Error();
-    const std::optional<int64_t> low = Constant(*index.expr, "the start of a slice of a tile");
+    const std::optional<int64_t> low =
+        Constant(*index.expr, "the start of a slice of a tile",
+                 "an instance or an iteration chooses among equal parts: `x.rows(w)`, `x.cols(w)`; of what lies elsewhere "
+                 "write each: `if w == 0 { .. x[0 :+ 32] .. } else { .. }`");
     if (!low) return Error();
     if (*low < 0 || *count < 1 || *low > extent || *count > extent - *low) {
       diagnostics_

@@ -235,7 +235,7 @@ ExprPtr Elaborator::IntegerScalar(Value value, std::string_view what) {
   return MakeConvert(std::move(value.expr), DType::kI64);
 }
 
-std::optional<int64_t> Elaborator::ConstantOf(const Value& value, std::string_view what) {
+std::optional<int64_t> Elaborator::ConstantOf(const Value& value, std::string_view what, std::string_view help) {
   if (value.IsError()) return std::nullopt;
   if (value.IsScalar() && !IsFloat(value.expr->type.dtype)) {
     if (const auto number = NumberOf(*value.expr)) return number;
@@ -247,10 +247,12 @@ std::optional<int64_t> Elaborator::ConstantOf(const Value& value, std::string_vi
   }
   diagnostics_.Error(DiagnosticKind::kNotConstant, value.span, fmt::format("{} is a number known at compile time", what))
       .Label(value.span, is_integer ? "known only when the kernel runs" : fmt::format("is {}", Describe(value)))
-      .Help("write a number or a compile-time parameter: `kernel k<BM = 128>(..)`");
+      .Help(std::string(help));
   return std::nullopt;
 }
 
-std::optional<int64_t> Elaborator::Constant(const ast::Expr& expr, std::string_view what) { return ConstantOf(Eval(expr), what); }
+std::optional<int64_t> Elaborator::Constant(const ast::Expr& expr, std::string_view what, std::string_view help) {
+  return ConstantOf(Eval(expr), what, help);
+}
 
 }  // namespace tkc::sema

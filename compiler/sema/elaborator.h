@@ -211,8 +211,9 @@ class Elaborator {
   /// Of a tensor. Null if reported.
   typed::ExprPtr Extent(const ast::Expr& extent);
   typed::ExprPtr IntegerScalar(Value value, std::string_view what);  // grid-level; null if reported
-  std::optional<int64_t> Constant(const ast::Expr& expr, std::string_view what);
-  std::optional<int64_t> ConstantOf(const Value& value, std::string_view what);
+  static constexpr std::string_view kConstantHelp = "write a number or a compile-time parameter: `kernel k<BM = 128>(..)`";
+  std::optional<int64_t> Constant(const ast::Expr& expr, std::string_view what, std::string_view help = kConstantHelp);
+  std::optional<int64_t> ConstantOf(const Value& value, std::string_view what, std::string_view help = kConstantHelp);
   /// Offset and size of part `index` of an axis of `extent` elements.
   struct PartOf {
     typed::ExprPtr offset;
