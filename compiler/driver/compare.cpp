@@ -57,7 +57,7 @@ class Visitor {
     has_fractions |= expr->kind == ExprKind::kFloat && expr->float_value != std::nearbyint(expr->float_value);
     multiplies |= expr->kind == ExprKind::kMatMul;
     if (expr->kind == ExprKind::kConvert && IsNarrowFloat(expr->type.dtype) && (expr->args[0]->type.dtype == DType::kF32)) {
-      result.narrows = rounds = true;
+      rounds = true;
       if (Bytes(expr->type.dtype) == 1) result.narrows_to_8 = true;
     }
     for (const typed::ExprPtr& arg : expr->args) Visit(arg);
@@ -77,6 +77,67 @@ class Visitor {
       Visit(stmt->orelse);
     }
   }
+};
+
+/// How often what a kernel stores was rounded to fewer bits on the way there, at most; what loops that run on the GPU carry along
+/// counts as one iteration leaves it.
+class Roundings {
+ public:
+  explicit Roundings(const typed::Kernel& kernel) : vars_(kernel.vars.size()), params_(kernel.params.size()) {
+    for (const typed::Section& section : kernel.sections) {
+      pipes_.assign(section.pipes.size(), 0);
+      Visit(section.lets);
+      // Who sends may stand behind who receives.
+      for (size_t i = 0; i <= section.workers.size(); ++i) {
+        for (const typed::Worker& worker : section.workers) Visit(worker.body);
+      }
+    }
+  }
+
+  int Most() const { return most_; }
+
+ private:
+  int Of(const Expr& expr) {
+    int depth = expr.kind == ExprKind::kVar ? vars_[static_cast<size_t>(expr.id)] : 0;
+    if (expr.kind == ExprKind::kRead || expr.kind == ExprKind::kGather) depth = params_[static_cast<size_t>(expr.id)];
+    for (const typed::ExprPtr& arg : expr.args) depth = arg ? std::max(depth, Of(*arg)) : depth;
+    const bool narrows =
+        expr.kind == ExprKind::kConvert && IsNarrowFloat(expr.type.dtype) && expr.args[0]->type.dtype == DType::kF32;
+    most_ = std::max(most_, depth + narrows);
+    return depth + narrows;
+  }
+
+  /// As far as they are known; more would not be told from these.
+  static int64_t Iterations(const typed::Stmt& stmt) {
+    constexpr int64_t kMost = 64;
+    const bool is_known = stmt.kind == typed::StmtKind::kFor && stmt.lo->kind == ExprKind::kInt && stmt.hi->kind == ExprKind::kInt;
+    return is_known ? std::clamp((stmt.hi->int_value - stmt.lo->int_value) / stmt.step, int64_t{1}, kMost) : 1;
+  }
+
+  void Visit(const typed::Block& block) {
+    for (const typed::StmtPtr& stmt : block) {
+      const int depth = stmt->expr ? Of(*stmt->expr) : 0;
+      const auto raise = [&](int& place, int to) { place = std::max(place, to); };
+      switch (stmt->kind) {
+        case typed::StmtKind::kLet:
+        case typed::StmtKind::kAssign: vars_[static_cast<size_t>(stmt->var)] = depth; break;
+        case typed::StmtKind::kAssignPart: raise(vars_[static_cast<size_t>(stmt->var)], depth); break;
+        case typed::StmtKind::kStore: raise(params_[static_cast<size_t>(stmt->tensor)], depth); break;
+        case typed::StmtKind::kReceive:
+          for (const typed::VarId var : stmt->received) vars_[static_cast<size_t>(var)] = pipes_[static_cast<size_t>(stmt->pipe)];
+          break;
+        case typed::StmtKind::kSend:
+          for (const typed::ExprPtr& value : stmt->values) raise(pipes_[static_cast<size_t>(stmt->pipe)], Of(*value));
+          break;
+        default: break;
+      }
+      for (int64_t i = 0; i < Iterations(*stmt); ++i) Visit(stmt->body);
+      Visit(stmt->orelse);
+    }
+  }
+
+  std::vector<int> vars_, params_, pipes_;
+  int most_ = 0;
 };
 
 double Unit(DType dtype) {
@@ -158,11 +219,14 @@ std::vector<double> Distances(const Tensor& a, const Tensor& b) {
 
 Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
   Visitor visitor;
+  visitor.result.narrows = Roundings(kernel).Most();
   for (const typed::Section& section : kernel.sections) {
     visitor.Visit(section.lets);
     for (const typed::Worker& worker : section.workers) visitor.Visit(worker.body);
     for (const typed::Pipe& pipe : section.pipes) {
-      for (const typed::PipeField& field : pipe.fields) visitor.result.narrows |= IsNarrowFloat(field.dtype);
+      for (const typed::PipeField& field : pipe.fields) {
+        if (IsNarrowFloat(field.dtype)) visitor.result.narrows = std::max(visitor.result.narrows, 1);
+      }
     }
   }
   // What a fraction has made and was rounded for the next product has more bits behind the point there than one product leaves room
@@ -184,7 +248,7 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
   tolerance.of_magnitude = Terms(kernel, before) * 0x1p-24;
   if (arithmetic.functions > 0) tolerance.of_magnitude = 4 * (tolerance.of_magnitude + arithmetic.functions * 0x1p-20);
   if (arithmetic.flushes) tolerance.flushed = Terms(kernel, before) * 0x1p-126;
-  if (arithmetic.narrows) tolerance.of_magnitude += arithmetic.narrows_to_8 ? 0x1p-3 : 0x1p-8;
+  tolerance.of_magnitude += arithmetic.narrows * (arithmetic.narrows_to_8 ? 0x1p-3 : 0x1p-8);
   interp::Arguments absolute = before;
   for (auto& [name, tensor] : absolute.tensors) {
     if (!IsFloat(tensor.dtype)) continue;

@@ -4,12 +4,12 @@
 // se-6 and se-10 leave the order of additions open, se-11 gives functions a relative error of 2^-20, and a store rounds to the
 // element type. So an element may be off by: one unit in the last place of its type (two roundings may fall to either side);
 // n * 2^-24 of the sum of its terms' magnitudes, n being the number of terms; f * 2^-20 of that where f functions are applied,
-// four times as much, as an exponent's error is multiplied by its argument; 2^-8 of it where intermediate values are rounded to
-// 16 bits (8 bits: 2^-3) and may so fall to either side, too; n * 2^-126 where subnormal numbers may be taken for 0 (se-8). As
-// quotients by such numbers are finite or not, an element is right as well if it agrees with the reference that takes all for 0.
-// The sum of magnitudes is what the reference gives for the inputs' absolute values where differences are added up instead. Where
-// nothing but sums and products of small integers is computed, and their magnitudes stay below 2^24, every order gives the same
-// bits, and nothing may differ.
+// four times as much, as an exponent's error is multiplied by its argument; 2^-8 of it each time that intermediate values, of which
+// others are computed, are rounded to 16 bits (8 bits: 2^-3) and may so fall to either side, too; n * 2^-126 where subnormal
+// numbers may be taken for 0 (se-8). As quotients by such numbers are finite or not, an element is right as well if it agrees with
+// the reference that takes all for 0. The sum of magnitudes is what the reference gives for the inputs' absolute values where
+// differences are added up instead. Where nothing but sums and products of small integers is computed, and their magnitudes stay
+// below 2^24, every order gives the same bits, and nothing may differ.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ namespace tkc {
 struct Arithmetic {
   bool is_exact = true;  // sums and products only, constants of few bits: exact on small integers
   int functions = 0;     // approximate operations
-  bool narrows = false;  // intermediate values are rounded to 16 bits
+  int narrows = 0;       // intermediate values are rounded to 16 bits: so often, one behind the other
   bool narrows_to_8 = false;
   bool flushes = false;  // functions, or sums in the memory of a tensor
 };
