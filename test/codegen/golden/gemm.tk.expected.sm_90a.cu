@@ -1738,7 +1738,7 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
 // schedule turns_128x128 of gemm for sm_90a
 // Compiled for sm_90a with BM = 128, BN = 128, BK = 64, WM = 1, WN = 1.
 //
-// One block on each multiprocessor walks over the tiles in bands of 16 rows:
+// One block on each multiprocessor walks over the tiles in bands of 8 rows:
 //   warp 0        load: one thread issues copies, 40 registers a thread
 //   warps 1..3    idle: they make the warpgroup whole
 //   warps 4..11   compute[0..1] in turn, 232 registers a thread
@@ -1790,7 +1790,7 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       // worker load
       tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
       for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {
-        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
+        const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 128;
         const int n = n_block * 128;
         if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
@@ -1813,7 +1813,7 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     tk::ring<6> ab;
     if (turn == 1) tk::named_barrier_arrive(8, 256);
     for (int tile = tk::block::index(), whose = 0; tile < tiles; tile += tk::block::count(), whose = (whose + 1) % 2) {
-      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 16);
+      const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 128;
       const int n = n_block * 128;
       if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
