@@ -276,7 +276,8 @@ class Machine {
   }
   /// Whether the tile lies over tiles of other buffers.
   bool SharesRoom(int place) const;
-  /// Whether the two are tiles of buffers that share their room.
+  int64_t OffsetOf(const Place& place) const;
+  /// Whether the two have bytes in common.
   bool ShareRoom(int place, int other) const;
   /// Tiles over which this one lies hold nothing any more.
   void Overwrite(State& state, int place) const;

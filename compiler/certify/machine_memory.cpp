@@ -21,10 +21,17 @@ bool Machine::SharesRoom(int place) const {
   return !sharing_buffers_[static_cast<size_t>(places_[static_cast<size_t>(place)].buffer)].empty();
 }
 
+int64_t Machine::OffsetOf(const Place& place) const {
+  const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(place.buffer)];
+  return buffer.offset + (place.set * buffer.count + place.index) * buffer.PlacedTileBytes();
+}
+
 bool Machine::ShareRoom(int place, int other) const {
   const Place &a = places_[static_cast<size_t>(place)], &b = places_[static_cast<size_t>(other)];
   const std::vector<int>& sharing = sharing_buffers_[static_cast<size_t>(a.buffer)];
-  return a.block == b.block && std::find(sharing.begin(), sharing.end(), b.buffer) != sharing.end();
+  if (a.block != b.block || std::find(sharing.begin(), sharing.end(), b.buffer) == sharing.end()) return false;
+  return OffsetOf(a) < OffsetOf(b) + kernel_.buffers[static_cast<size_t>(b.buffer)].PlacedTileBytes() &&
+         OffsetOf(b) < OffsetOf(a) + kernel_.buffers[static_cast<size_t>(a.buffer)].PlacedTileBytes();
 }
 
 void Machine::Overwrite(State& state, int place) const {

@@ -10,19 +10,13 @@
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/sent_slots.h"
+#include "compiler/passes/share_room.h"
 #include "compiler/passes/shared_room.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::passes {
 namespace {
-
-constexpr int64_t kBarriersOfSlot = 2;  // full, and empty where it is filled again
-
-bool WalksOverTiles(const ir::Kernel& kernel) {
-  return kernel.persistent ||
-         std::any_of(kernel.workers.begin(), kernel.workers.end(), [](const ir::Worker& w) { return w.in_turn; });
-}
 
 /// How many slots of a pipe a worker fills, or a part of each: so many, and without end where a loop does.
 struct Sends {
@@ -148,17 +142,6 @@ int64_t PlaceBuffers(ir::Kernel& kernel) {
   return end_aligned;
 }
 
-/// Barriers of slots, and those at which threads or blocks meet.
-int64_t BytesOfBarriers(const ir::Kernel& kernel, const Target& target) {
-  int64_t bytes = target.folds_copies ? BarrierBytes(kernel, target) : 0;
-  for (const ir::Buffer& buffer : kernel.buffers) bytes += buffer.is_fragments ? buffer.instances * ir::kBarrierBytes : 0;
-  for (const ir::Pipe& pipe : kernel.pipes) {
-    const int64_t of_slot = !WalksOverTiles(kernel) && IsFilledOnce(kernel, pipe) ? 1 : kBarriersOfSlot;
-    bytes += target.folds_copies ? 0 : of_slot * pipe.slots * pipe.rings * ir::kBarrierBytes;
-  }
-  return bytes;
-}
-
 }  // namespace
 
 Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
@@ -170,13 +153,15 @@ Result<void> PlanShared(ir::Kernel& kernel, const Target& target, Diagnostics& d
     gaps += buffer.Alignment();  // at most
   }
   FixSlotsOutsideLoops(kernel, target);
-  GiveSlots(kernel, target, staging + gaps + (target.folds_copies ? BarrierBytes(kernel, target) : 0));
+  GiveSlots(kernel, target, staging - BytesSaved(kernel, target) + gaps + (target.folds_copies ? BarrierBytes(kernel, target) : 0));
   const int64_t end = PlaceBuffers(kernel), barriers = BytesOfBarriers(kernel, target);
   kernel.shared_bytes = RoundUp(end + barriers, MostAlignment(kernel));
-  // Where copies are folded, share_room looks for what is not needed at once.
+  // Where that is too much, share_room looks for what is not needed at once. On programs with their copies folded, but else
+  // what is too much now is too much then.
   if (target.folds_copies || !LacksRoom(kernel, target)) return {};
-  ReportOverflow(kernel, target, staging + barriers, diagnostics);
-  return Failure{};
+  const int64_t at_once = BytesAtOnce(kernel, target);
+  if (at_once <= SharedLimit(kernel, target)) return {};
+  return ReportOverflow(kernel, target, FixedBytes(kernel, target), at_once, diagnostics);
 }
 
 }  // namespace tkc::passes

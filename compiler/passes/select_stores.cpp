@@ -10,6 +10,7 @@
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/select_transfer_impl.h"
+#include "compiler/passes/share_room.h"
 #include "compiler/passes/shared_room.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
@@ -58,15 +59,15 @@ int64_t StagingBuffers(int64_t chunks, int64_t chunk_bytes, int64_t most_bytes) 
   return 1;
 }
 
-/// A block's shared memory, but for its barriers.
+/// A block's shared memory, but for its barriers, and what tiles that lie over each other save of it.
 int64_t BytesForTiles(const ir::Kernel& kernel, const Target& target) {
   constexpr int64_t kForBarriers = 1024;
-  return SharedLimit(kernel, target) - kForBarriers;
+  return SharedLimit(kernel, target) - kForBarriers + BytesSaved(kernel, target);
 }
 
 /// What is left of it beside the slots that the schedule asks for, and what else lies there.
-int64_t BytesBesideSlots(const ir::Kernel& kernel, const Target& target) {
-  int64_t bytes = BytesBesideBuffers(kernel, BytesForTiles(kernel, target));
+int64_t BytesBesideSlots(const ir::Kernel& kernel, int64_t for_tiles) {
+  int64_t bytes = BytesBesideBuffers(kernel, for_tiles);
   for (const ir::Pipe& pipe : kernel.pipes)
     bytes -= SlotBytes(pipe) * pipe.rings * std::max<int64_t>(0, pipe.slots - pipe.least_slots);
   return bytes;
@@ -77,7 +78,8 @@ struct Stores {
   const ir::Worker& worker;
   ir::Kernel& kernel = engine.kernel;
   const Target& target = engine.target;
-  std::set<std::string> own_stages{};  // staging buffers of the worker
+  const int64_t for_tiles = BytesForTiles(kernel, target);  // by the program as it was
+  std::set<std::string> own_stages{};                       // staging buffers of the worker
 
   ir::Buffer StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, const std::string& purpose);
   Op StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer);
@@ -98,7 +100,7 @@ ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& t
   buffer.cols = chunk.cols;
   buffer.instances = worker.instances;
   if (!target.folds_copies)
-    buffer.count = StagingBuffers(chunks, buffer.TileBytes(), BytesBesideSlots(kernel, target) / buffer.instances);
+    buffer.count = StagingBuffers(chunks, buffer.TileBytes(), BytesBesideSlots(kernel, for_tiles) / buffer.instances);
   buffer.swizzle = layout::ChooseSwizzle(tensor.dtype, chunk.rows, chunk.cols);
   buffer.purpose = purpose;
   const auto is_same = [&](const ir::Buffer& b) {
@@ -188,7 +190,7 @@ Region Stores::StagedStore(const Op& store) {
 /// Whether a chunk of it for each instance fits beside the least slots and what else lies in shared memory. Else the tile is stored
 /// from registers, in shorter pieces of lines: slower, where the alternative is not to be compiled at all.
 bool Stores::HasRoomToStage(int64_t chunk_bytes) const {
-  return BytesBesideBuffers(kernel, BytesForTiles(kernel, target)) >= chunk_bytes * worker.instances;
+  return BytesBesideBuffers(kernel, for_tiles) >= chunk_bytes * worker.instances;
 }
 
 /// A guarded store from registers, of the tensor's type.

@@ -26,11 +26,16 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
+/// Until when a matrix unit that works beside the warps keeps the operands of a product: it is waited for in front of what is
+/// written over them. Until the next one is issued: the warps fill other tiles meanwhile.
+enum class Kept { kUntilIssued, kUntilNextIsIssued };
+
 /// Which buffers of a worker hold something at once. A walk from the end to the beginning: a buffer is live where what it holds is
 /// still read further on.
 class Lives {
  public:
-  Lives(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), views_(BuffersOfViews(kernel, worker.body)) {
+  Lives(const ir::Kernel& kernel, const ir::Worker& worker, Kept operands)
+      : kernel_(kernel), views_(BuffersOfViews(kernel, worker.body)), operands_(operands) {
     Before(worker.body, {});
   }
 
@@ -38,7 +43,13 @@ class Lives {
 
  private:
   std::set<std::string> Before(const Region& region, std::set<std::string> live) {
-    for (auto op = region.rbegin(); op != region.rend(); ++op) live = Before(*op, std::move(live));
+    const auto is_product = [](const Op& op) { return op.code == OpCode::kMma; };
+    for (auto op = region.rbegin(); op != region.rend(); ++op) {
+      live = Before(*op, std::move(live));
+      if (operands_ == Kept::kUntilIssued || !is_product(*op)) continue;
+      const auto previous = std::find_if(op + 1, region.rend(), is_product);
+      if (previous != region.rend()) Access(*previous, live);
+    }
     return live;
   }
 
@@ -74,20 +85,27 @@ class Lives {
 
   const ir::Kernel& kernel_;
   const std::map<ValueId, std::string> views_;
+  const Kept operands_;
   std::set<std::pair<std::string, std::string>> at_once_;
 };
 
-/// Of a worker: the buffers that only it uses, all instances alike, and that hold one tile (of each instance).
-std::set<std::string> OwnTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
+/// Of a worker: the buffers that only it uses, and that hold one tile (of each instance). `instances_meet`: those that all
+/// instances use alike. The copy engine stores from some when the program has gone on: these keep their room.
+std::set<std::string> OwnTiles(const ir::Kernel& kernel, const ir::Worker& worker, bool instances_meet) {
   std::set<std::string> own, others;
   for (const ir::Worker& each : kernel.workers) {
     const auto views = BuffersOfViews(kernel, each.body);
     for (const auto& [view, buffer] : views) (&each == &worker ? own : others).insert(buffer);
-    ForEachApart(each, [&](const Op& op, int branches, int loops) {
+    const auto keep_room = [&](const Op& op) {
       for (const ValueId operand : op.operands) {
-        const auto view = views.find(operand);
-        if (branches + loops > 0 && view != views.end()) others.insert(view->second);
+        if (const auto view = views.find(operand); view != views.end()) others.insert(view->second);
       }
+    };
+    ForEachOp(each.body, [&](const Op& op) {
+      if (op.code == OpCode::kStoreAsync) keep_room(op);
+    });
+    ForEachApart(each, [&](const Op& op, int branches, int loops) {
+      if (instances_meet && branches + loops > 0) keep_room(op);
     });
   }
   const std::set<std::string> channels = Channels(kernel);
@@ -103,6 +121,7 @@ std::set<std::string> OwnTiles(const ir::Kernel& kernel, const ir::Worker& worke
   }
   std::erase_if(own, [&](const std::string& name) {
     const ir::Buffer& buffer = FindBuffer(kernel, name);
+    if (!instances_meet && buffer.instances != worker.instances) return true;
     return others.contains(name) || buffer.count > 1 || buffer.is_scratch || buffer.is_fragments;
   });
   return own;
@@ -111,11 +130,11 @@ std::set<std::string> OwnTiles(const ir::Kernel& kernel, const ir::Worker& worke
 /// Which buffers may lie over each other.
 class RoomSharing {
  public:
-  explicit RoomSharing(const ir::Kernel& kernel) {
+  RoomSharing(const ir::Kernel& kernel, const Target& target, Kept operands) : instances_meet_(target.folds_copies) {
     for (const ir::Worker& worker : kernel.workers) {
-      if (!worker.Computes() || worker.in_turn || worker.alternates) continue;
-      const std::set<std::string> own = OwnTiles(kernel, worker);
-      const Lives lives(kernel, worker);
+      if (!worker.Computes() || (instances_meet_ && (worker.in_turn || worker.alternates))) continue;
+      const std::set<std::string> own = OwnTiles(kernel, worker, instances_meet_);
+      const Lives lives(kernel, worker, operands);
       for (const std::string& a : own) {
         for (const std::string& b : own) {
           if (a < b && !lives.Meet(a, b)) pairs_.insert({a, b});
@@ -130,13 +149,19 @@ class RoomSharing {
     }
   }
 
-  bool MayShare(const ir::Buffer& a, const ir::Buffer& b) const { return pairs_.contains(std::minmax(a.name, b.name)); }
+  bool MayShare(const ir::Buffer& a, const ir::Buffer& b) const {
+    // Each instance meets itself alone, and so writes over nothing but its own.
+    const bool are_apart = !instances_meet_ && std::max(a.instances, b.instances) > 1;
+    const bool is_each_its_own = a.instances == b.instances && a.offset == b.offset && a.PlacedBytes() == b.PlacedBytes();
+    return (!are_apart || is_each_its_own) && pairs_.contains(std::minmax(a.name, b.name));
+  }
   bool MayShare(const ir::Buffer& a) const {
     return std::any_of(pairs_.begin(), pairs_.end(),
                        [&](const auto& pair) { return pair.first == a.name || pair.second == a.name; });
   }
 
  private:
+  const bool instances_meet_;
   std::set<std::pair<std::string, std::string>> pairs_;
 };
 
@@ -169,20 +194,53 @@ void Mark(std::vector<ir::Buffer>& buffers) {
   }
 }
 
+/// Staging of one thing, in tiles of one shape at one place, is one buffer that is filled again.
+void JoinAlike(ir::Kernel& kernel) {
+  std::map<std::string, std::string> joined;
+  std::vector<ir::Buffer> buffers;
+  for (const ir::Buffer& buffer : kernel.buffers) {
+    const auto is_alike = [&](const ir::Buffer& other) {
+      return other.offset == buffer.offset && other.purpose == buffer.purpose && other.dtype == buffer.dtype &&
+             other.rows == buffer.rows && other.cols == buffer.cols && other.swizzle == buffer.swizzle &&
+             other.count == buffer.count && other.instances == buffer.instances;
+    };
+    const auto same = IsField(kernel, buffer) ? buffers.end() : std::find_if(buffers.begin(), buffers.end(), is_alike);
+    if (same == buffers.end())
+      buffers.push_back(buffer);
+    else
+      joined[buffer.name] = same->name;
+  }
+  kernel.buffers = std::move(buffers);
+  for (ir::Worker& worker : kernel.workers) {
+    ForEachOp(worker.body, [&](Op& op) {
+      const auto buffer = op.code == OpCode::kView ? joined.find(op.symbol) : joined.end();
+      if (buffer != joined.end()) op.symbol = buffer->second;
+    });
+  }
+}
+
 struct RoomPlan {
   std::vector<ir::Buffer> buffers{};
   int64_t bytes = 0;
 };
 
 /// Large buffers first: small ones find gaps.
-RoomPlan PlanOf(const ir::Kernel& kernel, const Target& target) {
+RoomPlan PlanOf(const ir::Kernel& kernel, const Target& target, Kept operands) {
   const int64_t alignment = MostAlignment(kernel);
   RoomPlan plan{kernel.buffers};
   std::stable_sort(plan.buffers.begin(), plan.buffers.end(),
                    [](const ir::Buffer& a, const ir::Buffer& b) { return a.PlacedBytes() > b.PlacedBytes(); });
-  const int64_t end = Place(plan.buffers, RoomSharing(kernel), alignment);
-  plan.bytes = RoundUp(end + BarrierBytes(kernel, target), alignment);
+  const int64_t end = Place(plan.buffers, RoomSharing(kernel, target, operands), alignment);
+  plan.bytes = RoundUp(end + BytesOfBarriers(kernel, target), alignment);
   return plan;
+}
+
+RoomPlan PlanOf(const ir::Kernel& kernel, const Target& target) {
+  if (!target.folds_copies) {
+    RoomPlan plan = PlanOf(kernel, target, Kept::kUntilNextIsIssued);
+    if (plan.bytes <= SharedLimit(kernel, target)) return plan;
+  }
+  return PlanOf(kernel, target, Kept::kUntilIssued);
 }
 
 /// The choices among slots whose loads may stand early, those of few first.
@@ -204,6 +262,7 @@ std::vector<std::set<std::string>> Choices(const std::set<std::string>& slots) {
 /// Loads tiles into registers as soon as they are there, as few as will do, so that their slots are free. False: nothing will do.
 bool MakeRoom(ir::Kernel& kernel, const Target& target) {
   const int64_t limit = SharedLimit(kernel, target), registers = ShareRegisters(kernel, target).for_tiles;
+  if (!target.folds_copies) return PlanOf(kernel, target).bytes <= limit;  // slots have barriers, and rooms of their own
   for (size_t i = 0; i < kernel.workers.size(); ++i) {
     for (const std::set<std::string>& slots : Choices(LoadableEarly(kernel, kernel.workers[i]))) {
       ir::Kernel early = kernel;
@@ -219,19 +278,24 @@ bool MakeRoom(ir::Kernel& kernel, const Target& target) {
 
 }  // namespace
 
+int64_t BytesAtOnce(const ir::Kernel& kernel, const Target& target) { return PlanOf(kernel, target).bytes; }
+
+int64_t BytesSaved(const ir::Kernel& kernel, const Target& target) {
+  if (target.folds_copies || BytesBesideBuffers(kernel, SharedLimit(kernel, target)) >= 0) return 0;
+  int64_t bytes = BytesOfBarriers(kernel, target);
+  for (const ir::Buffer& buffer : kernel.buffers) bytes += buffer.PlacedBytes();
+  return std::max<int64_t>(0, bytes - BytesAtOnce(kernel, target));
+}
+
 Result<void> ShareRoom(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   if (!LacksRoom(kernel, target)) return {};
   if (!MakeRoom(kernel, target)) {
-    int64_t fixed = BarrierBytes(kernel, target);
-    for (const ir::Buffer& buffer : kernel.buffers) fixed += IsField(kernel, buffer) ? 0 : buffer.PlacedBytes();
-    const int64_t at_once = PlanOf(kernel, target).bytes;
-    DiagnosticBuilder report = ReportOverflow(kernel, target, fixed, diagnostics);
-    if (at_once < kernel.shared_bytes) report.Note(fmt::format("of these, {} bytes are needed at once", at_once));
-    return report;
+    return ReportOverflow(kernel, target, FixedBytes(kernel, target), BytesAtOnce(kernel, target), diagnostics);
   }
   RoomPlan plan = PlanOf(kernel, target);
-  Mark(plan.buffers);
   kernel.buffers = std::move(plan.buffers);
+  JoinAlike(kernel);
+  Mark(kernel.buffers);
   kernel.shared_bytes = plan.bytes;
   return {};
 }

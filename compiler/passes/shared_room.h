@@ -20,6 +20,17 @@ int64_t PlacedSlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe);
 /// What the kernel's buffers want more than anything else: of the block's shared memory, which begins there.
 int64_t MostAlignment(const ir::Kernel& kernel);
 
+constexpr int64_t kBarriersOfSlot = 2;  // full, and empty where it is filled again
+
+/// Whether a block comes to its slots again with another tile of the grid.
+bool WalksOverTiles(const ir::Kernel& kernel);
+
+/// Barriers of slots, and those at which threads or blocks meet.
+int64_t BytesOfBarriers(const ir::Kernel& kernel, const Target& target);
+
+/// All that is no slot.
+int64_t FixedBytes(const ir::Kernel& kernel, const Target& target);
+
 /// What a block may have.
 int64_t SharedLimit(const ir::Kernel& kernel, const Target& target);
 
@@ -29,8 +40,10 @@ bool LacksRoom(const ir::Kernel& kernel, const Target& target);
 /// The way out where no number of slots is; the driver finds out which parameters help.
 inline constexpr std::string_view kSmallerTiles = "make the tiles smaller";
 
-/// `fixed`: bytes of what is no slot.
-DiagnosticBuilder ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t fixed, Diagnostics& diagnostics);
+/// Marks what takes most, the slots of a pipe or the staging of a statement, and says what the others take. `fixed`: bytes of what
+/// is no slot. `at_once`: bytes that are needed where what can lies over each other.
+DiagnosticBuilder ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t fixed, int64_t at_once,
+                                 Diagnostics& diagnostics);
 
 /// Refuses a pipe of which one slot is far beyond what a block may have, from its types: before tiles are cut into the steps of the
 /// matrix unit, of which such a tile has a million. What is nearer the limit gets the whole account, with buffers in place.

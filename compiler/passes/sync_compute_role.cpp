@@ -99,8 +99,9 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
   WaitFor(op, out);
   const std::string* buffer = staging_.BufferOf(op.operands[0]);
   for (size_t i = in_flight_.size(); i-- > 0;) {
-    if (!in_flight_[i].buffers.contains(*buffer)) continue;
+    if (!staging_.Overwrites(*buffer, in_flight_[i].buffers)) continue;
     WaitGroups(in_flight_.size() - 1 - i, op.span, out);
+    staging_.NoteWait();
     break;
   }
   staging_.Store(std::move(op), out);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/sync_staging.h"
 
+#include <algorithm>
+
 #include "compiler/passes/sync_roles.h"
 #include "compiler/passes/walk.h"
 
@@ -40,6 +42,12 @@ const std::string* StagingSync::BufferOf(ValueId view) const {
   return buffer == buffer_of_.end() ? nullptr : &buffer->second;
 }
 
+bool StagingSync::Overwrites(const std::string& buffer, const std::set<std::string>& others) const {
+  return std::any_of(others.begin(), others.end(), [&](const std::string& other) {
+    return other == buffer || ir::ShareRoom(FindBuffer(kernel_, other), FindBuffer(kernel_, buffer));
+  });
+}
+
 void StagingSync::EnterLoop(const Op& loop) {
   ++depth_;
   chunk_ = loop.code == OpCode::kUnroll ? loop.symbol : "";
@@ -59,9 +67,9 @@ bool StagingSync::IsNewEachTurn(ValueId view) const {
 
 void StagingSync::Store(Op op, Region& out) {
   const std::string buffer = buffer_of_.at(op.operands[0]);
-  if (batch_.buffers.contains(buffer)) Publish(out);
+  if (Overwrites(buffer, batch_.buffers)) Publish(out);
   const Span span = op.span;
-  const bool is_reused = written_.contains(buffer) || (depth_ > 0 && !IsNewEachTurn(op.operands[0]));
+  const bool is_reused = Overwrites(buffer, written_) || (depth_ > 0 && !IsNewEachTurn(op.operands[0]));
   const bool is_stored_from = stored_from_.contains(buffer);
   if (is_reused && is_stored_from) {
     out.push_back(Explain("This buffer is free once the copy engine has read what it held and all warps know it.", span));

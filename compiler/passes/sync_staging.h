@@ -16,11 +16,15 @@ class StagingSync {
 
   /// The buffer that a view shows, or null.
   const std::string* BufferOf(ir::ValueId view) const;
+  /// Whether what is written to the buffer is gone from others: it is one of them, or lies over one.
+  bool Overwrites(const std::string& buffer, const std::set<std::string>& others) const;
   /// Whether the copy engine stores from any.
   bool HasEngineStores() const { return !stored_from_.empty(); }
 
   /// A store into a buffer, of a tile or a copy from global memory, behind the meeting that it needs.
   void Store(ir::Op op, ir::Region& out);
+  /// A wait of each warp for itself, behind which all must meet before they write.
+  void NoteWait() { batch_.has_met = false; }
   /// In front of an operation of `code`: stores behind each other share the meetings in front of and behind them.
   void Before(ir::OpCode code, ir::Region& out);
   /// What was stored may be read from here on: by all warps, and by the copy engine and the matrix unit.
