@@ -55,6 +55,7 @@
 #include "compiler/passes/separate_fields.h"
 #include "compiler/passes/separate_pipes.h"
 #include "compiler/passes/separate_rings.h"
+#include "compiler/passes/share_reads.h"
 #include "compiler/passes/share_room.h"
 #include "compiler/passes/shared_room.h"
 #include "compiler/passes/sink_reductions.h"
@@ -105,6 +106,7 @@ constexpr Pass kPasses[] = {
     {"multicast", passes::Multicast},                              // before insert_sync: who arrives at a slot depends on it
     {"draw_tiles", passes::DrawTiles},                             // before plan_shared: the pipe of tiles' numbers takes room, too
     {"plan_shared", passes::PlanShared, {}, Established::kSlots},  // fixes slot counts, which barriers and rings repeat
+    {"share_reads", passes::ShareReads},                           // on loads as they will be; before all that counts tiles in use
     {"advance_reads", passes::AdvanceReads},        // on loads and stores as they will be; before pipes become barriers
     {"cut_stores", passes::CutStores},              // on loads and stores as they will be
     {"convert_anew", passes::ConvertAnew},          // where loads stand now

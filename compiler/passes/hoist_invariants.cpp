@@ -171,7 +171,9 @@ void Visit(const ir::Kernel& kernel, Region& region, const Fits& fits) {
 
 /// Where all of them fit, no loop is asked about alone.
 void Hoist(const ir::Kernel& kernel, ir::Worker& worker, int64_t budget) {
-  const auto fits = [&] { return MostKeptTiles(kernel, worker).registers + ForAddresses(kernel) <= budget; };
+  const auto fits = [&] {
+    return MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers + ForAddresses(kernel) <= budget;
+  };
   Region before = worker.body;
   Visit(kernel, worker.body, [] { return true; });
   if (fits()) return;

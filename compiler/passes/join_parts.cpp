@@ -22,13 +22,6 @@ struct PartAccess {
   int64_t number = 0, count = 0;  // of so many
 };
 
-bool SameScalar(const ir::Scalar& a, const ir::Scalar& b) { return a && b ? symbolic::Equal(a, b) : !a && !b; }
-
-bool SameRange(const ir::AxisRange& a, const ir::AxisRange& b) {
-  return SameScalar(a.start, b.start) && a.extent == b.extent && a.dropped == b.dropped && SameScalar(a.lo, b.lo) &&
-         SameScalar(a.hi, b.hi);
-}
-
 /// Whether two accesses differ in nothing but the part.
 bool Agree(const Op& a, const Op& b) {
   return a.code == b.code && a.symbol == b.symbol && a.slot == b.slot && a.axes.size() == b.axes.size() &&

@@ -48,6 +48,13 @@ bool NamesScalar(const ir::Op& op, const std::set<std::string>& names) {
                      [&](const ir::AxisRange& axis) { return is_named(axis.start) || is_named(axis.lo) || is_named(axis.hi); });
 }
 
+bool SameScalar(const ir::Scalar& a, const ir::Scalar& b) { return a && b ? symbolic::Equal(a, b) : !a && !b; }
+
+bool SameRange(const ir::AxisRange& a, const ir::AxisRange& b) {
+  return SameScalar(a.start, b.start) && a.extent == b.extent && a.dropped == b.dropped && SameScalar(a.lo, b.lo) &&
+         SameScalar(a.hi, b.hi) && a.is_slice == b.is_slice;
+}
+
 bool Contains(const ir::Region& region, ir::OpCode code) {
   bool found = false;
   ForEachOp(region, [&](const ir::Op& op) { found |= op.code == code; });

@@ -26,6 +26,12 @@ bool Uses(const ir::Op& op, ir::ValueId value);
 /// Whether a scalar of the operation, or one that says where it reads or stores, names one of these.
 bool NamesScalar(const ir::Op& op, const std::set<std::string>& names);
 
+/// Whether both are absent, or equal.
+bool SameScalar(const ir::Scalar& a, const ir::Scalar& b);
+
+/// Whether they are the same elements of an axis.
+bool SameRange(const ir::AxisRange& a, const ir::AxisRange& b);
+
 /// Whether the region holds an operation of this code, at any depth.
 bool Contains(const ir::Region& region, ir::OpCode code);
 
