@@ -51,6 +51,9 @@ Taint FillTaint::Eval(const Expr& expr) {
   if (!expr.type.is_tile) taint.Forget(0), taint.Forget(1);
   if (taint.base == Fill::kAny) taint.base = Fill::kFinite;
   if (IsInteger(expr.type.dtype) && !KeepsEnds(expr)) taint.Apply(DropEnds);
+  for (std::optional<Fill>& numbers : taint.numbers) {
+    if (numbers) numbers = OfOrdinary(expr, *numbers);
+  }
   return taint;
 }
 
@@ -149,10 +152,10 @@ Taint FillTaint::Binary(const Expr& expr) {
     if (expr.type.is_tile) Comparison(expr, taint);
     return taint;
   }
-  // Data that divides counts as different from zero, what stands for missing data does not.
-  for (auto& axis : b.axis) {
-    if (expr.op != Op::kDiv || of_integers) break;
-    for (auto& [source, fill] : axis) fill = AsDivisor(fill);
+  // Data that divides counts as different from zero, what stands for missing data does not, nor what is counted there.
+  for (int which = 0; expr.op == Op::kDiv && !of_integers && which < 2; ++which) {
+    for (auto& [source, fill] : b.axis[which]) fill = AsDivisor(fill);
+    if (b.numbers[which]) b.numbers[which] = AsDivisor(*b.numbers[which]);
   }
   return Combine({&a, &b}, [&](const std::vector<Fill>& of) {
     const Fill result = apply(of[0], of[1]);

@@ -24,7 +24,7 @@ constexpr int64_t kLargest = typed::kLargestExtent;
 Taint FillTaint::OfPositions(const Expr& expr) {
   Taint taint;
   if (expr.args.size() < 2) {
-    taint.numbers[0] = OfOrdinary(expr, Fill::kFinite);
+    taint.numbers[0] = Fill::kFinite;
     return taint;
   }
   const Scalar start = table_->Of(*expr.args[0]);
