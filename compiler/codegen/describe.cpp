@@ -100,28 +100,23 @@ void DescribeMaps(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   }
 }
 
-/// In what order tiles are taken, where it is not row by row.
-std::string InOrder(const ir::Kernel& kernel) {
-  if (kernel.axes.size() < 2) return "";
-  if (kernel.order == typed::GridOrder::kColumns) return " column by column";
-  return kernel.order == typed::GridOrder::kGrouped ? fmt::format(" in bands of {} rows", kernel.group) : "";
-}
-
 /// Who takes the tiles, and what the blocks of a cluster do together.
 std::string Walks(const ir::Kernel& kernel) {
   const int64_t blocks = kernel.cluster;
   const bool shares_loads = blocks > 1 && !kernel.SharesTile();
+  const bool is_row_by_row = kernel.axes.size() < 2 || kernel.order == typed::GridOrder::kRows;
   std::string who;
   if (kernel.persistent) {
     who = blocks > 1            ? fmt::format("Clusters of {} blocks{} walk", blocks, shares_loads ? ", which share loads," : "")
           : kernel.resident > 1 ? fmt::format("{} blocks on each multiprocessor walk", kernel.resident)
                                 : "One block on each multiprocessor walks";
-    who += " over the tiles" + InOrder(kernel);
+    who += " over the tiles";
+    if (!is_row_by_row) who += " " + OrderText(kernel);
     if (kernel.dynamic) who += ", all but the first of each drawn from a counter";
     if (kernel.is_uneven) who += kernel.dynamic ? ", the longest first" : ", there and back, the longest first";
   } else {
     who = kernel.SharesTile() ? fmt::format("One cluster of {} blocks for each tile", blocks) : "One block for each tile";
-    if (const std::string order = InOrder(kernel); !order.empty()) who += "," + order;
+    if (!is_row_by_row) who += ", " + OrderText(kernel);
     if (kernel.is_uneven) who += ", the longest first";
     if (shares_loads) who += fmt::format(", {} in a cluster, which share loads", blocks);
   }
@@ -138,6 +133,15 @@ std::string Walks(const ir::Kernel& kernel) {
 }
 
 }  // namespace
+
+std::string OrderText(const ir::Kernel& kernel) {
+  switch (kernel.order) {
+    case typed::GridOrder::kRows: return "row by row";
+    case typed::GridOrder::kColumns: return "column by column";
+    case typed::GridOrder::kGrouped: return fmt::format("in bands of {} rows", kernel.group);
+  }
+  return "";
+}
 
 std::vector<std::string> Documentation(Span declaration, const SourceManager& sources) {
   if (!PointsSomewhere(sources, declaration)) return {};

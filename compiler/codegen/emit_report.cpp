@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/certify/conflicts.h"
+#include "compiler/codegen/describe.h"
 #include "compiler/codegen/emit.h"
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_launcher.h"
@@ -25,14 +26,8 @@ int64_t CountOps(const ir::Region& region) {
 
 std::string Order(const ir::Kernel& kernel) {
   const int chiplets = TargetOf(kernel).chiplets;
-  const bool has_runs = chiplets > 1 && kernel.axes.size() >= 2;
-  const std::string runs = has_runs ? fmt::format("; each of {} chiplets takes tiles in a row", chiplets) : "";
-  switch (kernel.order) {
-    case typed::GridOrder::kRows: return "row by row" + runs;
-    case typed::GridOrder::kColumns: return "column by column" + runs;
-    case typed::GridOrder::kGrouped: return fmt::format("in bands of {} rows{}", kernel.group, runs);
-  }
-  return "";
+  if (chiplets == 1 || kernel.axes.size() < 2) return OrderText(kernel);
+  return fmt::format("{}; each of {} chiplets takes tiles in a row", OrderText(kernel), chiplets);
 }
 
 void Figures(const ir::Kernel& kernel, std::string& out) {
