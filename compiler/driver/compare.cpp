@@ -83,7 +83,7 @@ class Visitor {
 /// counts as one iteration leaves it.
 class Roundings {
  public:
-  explicit Roundings(const typed::Kernel& kernel) : vars_(kernel.vars.size()), params_(kernel.params.size()) {
+  explicit Roundings(const typed::Kernel& kernel) : vars_(kernel.vars.size()), read_(kernel.params.size()), stored_(read_) {
     for (const typed::Section& section : kernel.sections) {
       pipes_.assign(section.pipes.size(), 0);
       Visit(section.lets);
@@ -91,6 +91,7 @@ class Roundings {
       for (size_t i = 0; i <= section.workers.size(); ++i) {
         for (const typed::Worker& worker : section.workers) Visit(worker.body);
       }
+      read_ = stored_;  // what a section stores, later ones read
     }
   }
 
@@ -99,7 +100,7 @@ class Roundings {
  private:
   int Of(const Expr& expr) {
     int depth = expr.kind == ExprKind::kVar ? vars_[static_cast<size_t>(expr.id)] : 0;
-    if (expr.kind == ExprKind::kRead || expr.kind == ExprKind::kGather) depth = params_[static_cast<size_t>(expr.id)];
+    if (expr.kind == ExprKind::kRead || expr.kind == ExprKind::kGather) depth = read_[static_cast<size_t>(expr.id)];
     for (const typed::ExprPtr& arg : expr.args) depth = arg ? std::max(depth, Of(*arg)) : depth;
     const bool narrows =
         expr.kind == ExprKind::kConvert && IsNarrowFloat(expr.type.dtype) && expr.args[0]->type.dtype == DType::kF32;
@@ -116,13 +117,14 @@ class Roundings {
 
   void Visit(const typed::Block& block) {
     for (const typed::StmtPtr& stmt : block) {
+      --left_;
       const int depth = stmt->expr ? Of(*stmt->expr) : 0;
       const auto raise = [&](int& place, int to) { place = std::max(place, to); };
       switch (stmt->kind) {
         case typed::StmtKind::kLet:
         case typed::StmtKind::kAssign: vars_[static_cast<size_t>(stmt->var)] = depth; break;
         case typed::StmtKind::kAssignPart: raise(vars_[static_cast<size_t>(stmt->var)], depth); break;
-        case typed::StmtKind::kStore: raise(params_[static_cast<size_t>(stmt->tensor)], depth); break;
+        case typed::StmtKind::kStore: raise(stored_[static_cast<size_t>(stmt->tensor)], depth); break;
         case typed::StmtKind::kReceive:
           for (const typed::VarId var : stmt->received) vars_[static_cast<size_t>(var)] = pipes_[static_cast<size_t>(stmt->pipe)];
           break;
@@ -131,13 +133,14 @@ class Roundings {
           break;
         default: break;
       }
-      for (int64_t i = 0; i < Iterations(*stmt); ++i) Visit(stmt->body);
+      for (int64_t i = 0; i < Iterations(*stmt) && (i == 0 || left_ > 0); ++i) Visit(stmt->body);
       Visit(stmt->orelse);
     }
   }
 
-  std::vector<int> vars_, params_, pipes_;
+  std::vector<int> vars_, read_, stored_, pipes_;
   int most_ = 0;
+  int64_t left_ = 100'000;  // statements: loops in loops are not walked to their end
 };
 
 double Unit(DType dtype) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/interp/endpoints.h"
 
+#include <algorithm>
+
 #include "compiler/interp/evaluate.h"
 
 namespace tkc::interp {
@@ -18,6 +20,12 @@ using typed::Worker;
 
 /// Loops of known range are walked value by value up to this trip count, as a ring's number may be the loop variable.
 constexpr int64_t kLongestKnownLoop = 64;
+
+bool Receives(const Block& block) {
+  return std::ranges::any_of(block, [](const StmtPtr& stmt) {
+    return stmt->kind == StmtKind::kReceive || Receives(stmt->body) || Receives(stmt->orelse);
+  });
+}
 
 class Scan {
  public:
@@ -56,6 +64,7 @@ class Scan {
   }
 
   void Loop(const Stmt& stmt) {
+    if (!Receives(stmt.body)) return;  // loops in loops would be walked for nothing
     const auto var = static_cast<size_t>(stmt.var);
     if (IsKnown(*stmt.lo) && IsKnown(*stmt.hi)) {
       const int64_t lo = Evaluate(*stmt.lo).AsInteger();
