@@ -276,6 +276,7 @@ class Machine {
   }
   /// Whether the tile lies over tiles of other buffers.
   bool SharesRoom(int place) const;
+  /// Of the tile's first byte in the block's shared memory.
   int64_t OffsetOf(const Place& place) const;
   /// Whether the two have bytes in common.
   bool ShareRoom(int place, int other) const;
