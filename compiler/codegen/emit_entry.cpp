@@ -111,7 +111,10 @@ std::string EntryHead(const ir::Module& module, const ir::Entry& entry) {
 void EmitEntry(const ir::Module& module, const ir::Entry& entry, std::string_view linkage, CodeWriter& out) {
   const std::vector<EntryParam> params = EntryParams(FirstKernel(module, entry));
   std::vector<std::string> values;
-  for (const EntryParam& param : params) values.push_back(", " + Mangle(param.name));
+  for (const EntryParam& param : params) {
+    const bool is_narrowed = !param.is_tensor && param.dtype == DType::kU64;
+    values.push_back(is_narrowed ? fmt::format(", tk::index({})", Mangle(param.name)) : ", " + Mangle(param.name));
+  }
   const std::string type = Mangle(entry.name) + "_call";
   const auto arguments = [&](std::string_view stream) {
     return fmt::format("{{{{{}, {}}}{}}}", StringLiteral(entry.name), stream, Join(values, ""));

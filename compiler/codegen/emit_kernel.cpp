@@ -258,8 +258,7 @@ class KernelEmitter {
     }
     for (const std::string& name : uses_.divisors) scalars.AddDivisor(name);
     for (const ir::ScalarParam& param : kernel_.scalars) {
-      const bool is_wide = param.dtype == DType::kI64 || param.dtype == DType::kU64;
-      if (is_wide || param.dtype == DType::kU32) scalars.AddWide(param.name);
+      if (IsInteger(param.dtype) && param.dtype != DType::kI32) scalars.AddWide(param.name);
       if (param.dtype != DType::kI32) continue;
       scalars.AddExtent(param.name);
       scalars.AddUnbounded(param.name);
@@ -322,7 +321,7 @@ std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses
   const auto add_scalar = [&](const std::string& name, DType dtype, std::string_view integer) {
     if (uses.names.contains(name))
       params.push_back(
-          {Kind::kScalar, name, fmt::format("const {}", dtype == DType::kI64 || dtype == DType::kU32 ? integer : CppType(dtype))});
+          {Kind::kScalar, name, fmt::format("const {}", IsInteger(dtype) && dtype != DType::kI32 ? integer : CppType(dtype))});
   };
   for (const std::string& dim : kernel.dims) add_scalar(dim, DType::kI64, "int");
   for (const ir::ScalarParam& scalar : kernel.scalars) add_scalar(scalar.name, scalar.dtype, "tk::index");

@@ -98,7 +98,8 @@ class CallEmitter {
         continue;
       }
       declare_tensors();
-      out_.Line(fmt::format("{} {};", ScalarCType(param.dtype), Mangle(param.name)));
+      // Integers have no width: what is computed of them is computed in 64 bits.
+      out_.Line(fmt::format("{} {};", IsInteger(param.dtype) ? "tk::index" : ScalarCType(param.dtype), Mangle(param.name)));
     }
     declare_tensors();
     for (const std::string& dim : first_.dims) dims.push_back(Mangle(dim) + " = 0");
@@ -179,8 +180,7 @@ class CallEmitter {
   ScalarPrinter WithAllBits() const {
     ScalarPrinter host = host_;
     for (const ir::ScalarParam& scalar : first_.scalars) {
-      if (scalar.dtype == DType::kI64 || scalar.dtype == DType::kU32)
-        host.AddBits(scalar.name, scalar.dtype == DType::kI64 ? 63 : 32);
+      if (IsInteger(scalar.dtype) && scalar.dtype != DType::kI32) host.AddBits(scalar.name, scalar.dtype == DType::kU32 ? 32 : 63);
     }
     return host;
   }

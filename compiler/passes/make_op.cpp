@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "compiler/passes/walk.h"
+
 namespace tkc::passes {
 
 using ir::Op;
@@ -40,10 +42,14 @@ Op If(symbolic::Kind compare, Scalar a, Scalar b, Region then, Span span) {
   return If(symbolic::Make(compare, DType::kBool, {std::move(a), std::move(b)}), std::move(then), {}, span);
 }
 
-Op IfAny(const Scalar& lo, const Scalar& hi, Region then, Span span) {
+void AppendIfAny(const Scalar& lo, const Scalar& hi, Region then, Span span, Region& out) {
+  if (symbolic::IsInt(lo) && symbolic::IsInt(hi)) {
+    if (lo->int_value < hi->int_value) Append(out, std::move(then));
+    return;
+  }
   // A number is written on the right.
-  return symbolic::IsInt(lo) ? If(symbolic::Kind::kGt, hi, lo, std::move(then), span)
-                             : If(symbolic::Kind::kLt, lo, hi, std::move(then), span);
+  out.push_back(symbolic::IsInt(lo) ? If(symbolic::Kind::kGt, hi, lo, std::move(then), span)
+                                    : If(symbolic::Kind::kLt, lo, hi, std::move(then), span));
 }
 
 Op Unroll(const std::string& counter, int64_t times, Region body, Span span) {

@@ -19,8 +19,8 @@ ir::Op Let(const std::string& name, ir::Scalar value, Span span);
 ir::Op If(ir::Scalar condition, ir::Region then, ir::Region otherwise, Span span);
 /// The operations if the comparison holds.
 ir::Op If(symbolic::Kind compare, ir::Scalar a, ir::Scalar b, ir::Region then, Span span);
-/// The operations if a range has a step.
-ir::Op IfAny(const ir::Scalar& lo, const ir::Scalar& hi, ir::Region then, Span span);
+/// Adds the operations, to be done if a range has a step; as they are, or not at all, where its ends are numbers.
+void AppendIfAny(const ir::Scalar& lo, const ir::Scalar& hi, ir::Region then, Span span, ir::Region& out);
 
 /// The operations `times` times, with the counter from 0 on.
 ir::Op Unroll(const std::string& counter, int64_t times, ir::Region body, Span span);

@@ -340,6 +340,7 @@ void Overlap::Turn(Op loop, const OverlapPlan& plan, Region& out) {
   held.span = loop.regions[0][plan.held].span;
   const Parts parts = Deal(loop.regions[0], plan);
   const ir::Scalar lo = loop.scalars[0], hi = loop.scalars[1];
+  const Span span = loop.span;
 
   Region first = FirstIteration(parts);
   Substitute(first, loop.symbol, lo);
@@ -356,15 +357,11 @@ void Overlap::Turn(Op loop, const OverlapPlan& plan, Region& out) {
   loop.regions[0] = std::move(body);
   loop.scalars[0] = symbolic::Add(lo, symbolic::Int(loop.number));
 
-  const auto push_if_any = [&](Region region) {
-    if (symbolic::IsInt(lo) && symbolic::IsInt(hi)) return Append(out, region);  // OverlapForm sees to it that there are
-    out.push_back(IfAny(lo, hi, std::move(region), loop.span));
-  };
   out.push_back(Explain("The left operand of the last product, which is done an iteration later.", held.span));
   out.push_back(std::move(held));
-  push_if_any(std::move(first));
+  AppendIfAny(lo, hi, std::move(first), span, out);
   out.push_back(std::move(loop));
-  push_if_any(std::move(last));
+  AppendIfAny(lo, hi, std::move(last), span, out);
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ void ComputeRoleSync::ReleaseSlotsOf(const Group& done, Region& out) {
     if (release.is_previous) previous.push_back(release.pipe);
   }
   if (!previous.empty())
-    out.push_back(IfAny(done.loop->lo, done.loop->hi, ReleasePrevious(previous, done.loop->product), done.loop->product));
+    AppendIfAny(done.loop->lo, done.loop->hi, ReleasePrevious(previous, done.loop->product), done.loop->product, out);
   for (const Release& release : done.releases) {
     if (!release.is_previous) ReleaseSlot(release, out);
   }

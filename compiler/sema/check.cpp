@@ -152,21 +152,24 @@ bool HasTrafficMismatch(const Diagnostics& diagnostics) {
                              [](const Diagnostic& diagnostic) { return diagnostic.kind == DiagnosticKind::kTrafficMismatch; });
 }
 
+/// What is wrong with a kernel as it is written may be right with loops written out: where somebody does by statements what others
+/// do by a loop, and where it takes numbers to see what is read.
 void Checker::Try(Attempt& attempt) const {
   std::set<SourcePlace> written_out;
-  Diagnostics of_source;  // as it is written
+  Diagnostics of_source;
   while (true) {
     Diagnostics diagnostics;
     Elaborator elaborator(context_, attempt.variant, written_out, diagnostics);
     attempt.kernel = elaborator.Run();
     std::set<SourcePlace> stuck;
     if (!diagnostics.HasErrors()) stuck = Analyse(attempt.kernel, attempt.variant.kernel->deterministic, diagnostics);
-    const bool is_in_step = !HasTrafficMismatch(diagnostics);
     if (written_out.empty()) of_source = diagnostics;
     const size_t before = written_out.size();
-    written_out.insert(stuck.begin(), stuck.end());
-    if (!is_in_step && written_out.size() > before) continue;
-    attempt.diagnostics.Append(is_in_step ? std::move(diagnostics) : std::move(of_source));
+    if (HasTrafficMismatch(diagnostics)) written_out.insert(stuck.begin(), stuck.end());
+    if (diagnostics.HasErrors()) written_out.insert(elaborator.loops_of_loads().begin(), elaborator.loops_of_loads().end());
+    if (written_out.size() > before) continue;
+    const bool is_mended = !diagnostics.HasErrors() || HasTrafficMismatch(of_source) > HasTrafficMismatch(diagnostics);
+    attempt.diagnostics.Append(is_mended ? std::move(diagnostics) : std::move(of_source));
     if (attempt.diagnostics.HasErrors()) return;
     for (const Gate& gate : elaborator.gates()) ReportNotImplemented(attempt.diagnostics, gate.span, gate.what, gate.help);
     return;

@@ -71,6 +71,21 @@ const Builtin* FindBuiltin(std::string_view name) {
 
 bool IsStandardFunction(std::string_view name) { return FindBuiltin(name) != nullptr || DTypeFromName(name).has_value(); }
 
+bool IsOfElements(std::string_view name) {
+  const Builtin* builtin = FindBuiltin(name);
+  if (builtin == nullptr) return DTypeFromName(name).has_value();
+  switch (builtin->kind) {
+    case Class::kFloatUnary:
+    case Class::kPow:
+    case Class::kAbs:
+    case Class::kMinMax:
+    case Class::kClamp:
+    case Class::kCdiv:
+    case Class::kWhere: return true;
+    default: return false;
+  }
+}
+
 bool IsMadeOfOthers(std::string_view name) {
   const Builtin* builtin = FindBuiltin(name);
   if (builtin == nullptr) return false;

@@ -114,8 +114,14 @@ bool Elaborator::UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range) {
   const std::optional<int64_t> lo = NumberOf(*range.lo);
   const std::optional<int64_t> hi = NumberOf(*range.hi);
   if (!lo || !hi || (*hi - *lo) / range.step > kMostUnrolled) return false;
-  const bool is_written_out = written_out_.contains(SourcePlaceOf(stmt.span));
-  if (!is_written_out && (range.is_block || !unrolled_loops_.NeedNumbers(stmt))) return false;
+  if (!written_out_.contains(SourcePlaceOf(stmt.span))) {
+    const IndexUse use = range.is_block ? IndexUse::kNumber : unrolled_loops_.UseOf(stmt);
+    if (use == IndexUse::kNumber) return false;
+    if (use == IndexUse::kLoad && *hi - *lo > kMostLoadedTogether) {
+      loops_of_loads_.insert(SourcePlaceOf(stmt.span));
+      return false;
+    }
+  }
   if (*lo == 0 && *hi > 1 && unrolled_loops_.FillsRings(stmt)) return false;
   for (int64_t i = *lo; i < *hi; i += range.step) {
     if (!copies_.Take()) {

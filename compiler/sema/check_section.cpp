@@ -379,7 +379,7 @@ void Elaborator::ElaborateSection(const ast::GridSection& source) {
   block_ = nullptr;
   for (const ast::PipeDecl& pipe : source.pipes) DeclarePipe(pipe, source, section);
   ApplyScheduleItems(section);
-  unrolled_loops_ = UnrolledLoops(source);
+  unrolled_loops_ = UnrolledLoops(*variant_.kernel, source);
   for (size_t i = 0; i < source.workers.size(); ++i) ElaborateWorker(source.workers[i], section, i);
   CheckDynamic(source, section);
   scope_->Close();

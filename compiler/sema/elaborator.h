@@ -68,16 +68,19 @@ struct Access {
 
 /// Of a loop over numbers: turns that are written out where something needs to know them.
 inline constexpr int64_t kMostUnrolled = 64;
+inline constexpr int64_t kMostLoadedTogether = 8;  // turns of a loop that are written out for the sake of their loads
 
 class Elaborator {
  public:
-  /// `written_out`: loops over numbers that others of the section do by statements.
+  /// `written_out`: loops over numbers to write out, whatever their index is used for.
   Elaborator(const Context& context, const Variant& variant, const std::set<SourcePlace>& written_out, Diagnostics& diagnostics)
       : context_(context), variant_(variant), written_out_(written_out), diagnostics_(diagnostics), symbolic_(kernel_) {}
 
   typed::Kernel Run();
   /// Forms that a correct kernel uses and this tkc can't compile.
   const std::vector<Gate>& gates() const { return gates_; }
+  /// Loops with many turns that load from tensors where their index says, which are not written out.
+  const std::set<SourcePlace>& loops_of_loads() const { return loops_of_loads_; }
 
  private:
   // check_decl.cpp
@@ -311,7 +314,8 @@ class Elaborator {
   typed::Block* block_ = nullptr;  // where statements go; null outside of sections
   typed::Section* section_ = nullptr;
   const ast::GridSection* source_section_ = nullptr;
-  UnrolledLoops unrolled_loops_;                        // of the section
+  UnrolledLoops unrolled_loops_;  // of the section
+  std::set<SourcePlace> loops_of_loads_;
   std::map<typed::VarId, const ast::Range*> ranges_;    // of indices of loops and of the grid
   std::map<typed::VarId, typed::ExprPtr> of_instance_;  // what names of integers made of the instance's number stand for
   HandedOn handed_on_;

@@ -116,8 +116,8 @@ enum class Op : uint8_t {
   kAll,
 };
 
-/// What a scalar of an element type is in a kernel: integers have no width there, but for those that i64 does not hold.
-inline DType ScalarDType(DType dtype) { return dtype == DType::kI32 || dtype == DType::kU32 ? DType::kI64 : dtype; }
+/// What a scalar of an element type is in a kernel: integers have no width there.
+inline DType ScalarDType(DType dtype) { return IsInteger(dtype) ? DType::kI64 : dtype; }
 
 inline bool IsComparison(Op op) { return op >= Op::kEq && op <= Op::kGe; }
 

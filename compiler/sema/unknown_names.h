@@ -31,6 +31,8 @@ bool ReportModule(const ast::MethodExpr& expr, const Scope& scope, Diagnostics& 
 
 /// A function of builtin.def, or the name of an element type.
 bool IsStandardFunction(std::string_view name);
+/// One of these that works on each element for itself, also on scalars.
+bool IsOfElements(std::string_view name);
 /// One of these that a file may have a `fn` of its own in place of.
 bool IsMadeOfOthers(std::string_view name);
 

@@ -2,96 +2,122 @@
 #include "compiler/sema/unrolled_loops.h"
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
+#include "compiler/sema/unknown_names.h"
 #include "compiler/syntax/ast_print.h"
 
 namespace tkc::sema {
 namespace {
 
-using PipeNames = std::set<std::string>;
+using Names = UnrolledLoops::Names;
+using enum IndexUse;
 
-/// Uses of an index by which it may choose something, beside parts, rings and numbers that functions are given: those always count.
-struct Kinds {
-  bool slices = true;    // where one begins
-  bool elements = true;  // which one goes into a function
-};
+/// The ring of `p[u]` and of `p[u].name`, or null.
+const ast::IndexExpr* RingOf(const ast::Expr& target, const std::set<std::string>& pipes) {
+  if (const auto* field = ast::DynCast<ast::FieldExpr>(target)) return RingOf(*field->base, pipes);
+  const auto* ring = ast::DynCast<ast::IndexExpr>(target);
+  if (!ring || ring->indices.size() != 1 || ring->indices[0].kind != ast::Index::Kind::kExpr) return nullptr;
+  const auto* pipe = ast::DynCast<ast::NameExpr>(*ring->base);
+  return pipe && pipes.contains(pipe->name) ? ring : nullptr;
+}
 
-/// Whether the index of a loop chooses something.
-class Choices {
+/// What the index of one loop is used for.
+class Uses {
  public:
-  Choices(const std::string& index, Kinds kinds) : name_(index), kinds_(kinds) {}
+  Uses(const std::string& index, const Names& names) : index_(index), names_(names) {}
 
-  bool In(const ast::Block& block) const {
-    return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const ast::StmtPtr& stmt) { return In(*stmt); });
+  IndexUse In(const ast::Block& block) const {
+    IndexUse most = kNumber;
+    for (const ast::StmtPtr& stmt : block.stmts) most = std::max(most, In(*stmt));
+    return most;
   }
 
-  /// `chooses`: what the expression's value is used for does.
-  bool In(const ast::Expr& expr, bool chooses) const {
-    const auto any = [&](const std::vector<ast::ExprPtr>& list, bool want) {
-      return std::any_of(list.begin(), list.end(), [&](const ast::ExprPtr& e) { return In(*e, want); });
+  /// `of_tensors`: what it is used for that says where a tensor is read.
+  IndexUse In(const ast::Expr& expr, IndexUse of_tensors) const { return In(expr, kNumber, of_tensors); }
+
+ private:
+  /// `as`: what the expression's value is used for.
+  IndexUse In(const ast::Expr& expr, IndexUse as, IndexUse of_tensors) const {
+    const auto most = [&](const std::vector<ast::ExprPtr>& list, IndexUse use) {
+      IndexUse result = kNumber;
+      for (const ast::ExprPtr& each : list) result = std::max(result, In(*each, use, of_tensors));
+      return result;
     };
     switch (expr.kind) {
-      case ast::ExprKind::kName: return chooses && ast::Cast<ast::NameExpr>(expr).name == name_;
-      case ast::ExprKind::kUnary: return In(*ast::Cast<ast::UnaryExpr>(expr).operand, chooses);
-      case ast::ExprKind::kBinary:
-        return In(*ast::Cast<ast::BinaryExpr>(expr).left, chooses) || In(*ast::Cast<ast::BinaryExpr>(expr).right, chooses);
-      case ast::ExprKind::kCall: return any(ast::Cast<ast::CallExpr>(expr).arguments, true);
-      case ast::ExprKind::kMethod:
-        return In(*ast::Cast<ast::MethodExpr>(expr).base, chooses) || any(ast::Cast<ast::MethodExpr>(expr).arguments, true);
-      case ast::ExprKind::kField: return In(*ast::Cast<ast::FieldExpr>(expr).base, chooses);
-      case ast::ExprKind::kTuple: return any(ast::Cast<ast::TupleExpr>(expr).elements, chooses);
-      case ast::ExprKind::kReceive:
-        return ast::Cast<ast::ReceiveExpr>(expr).index && In(*ast::Cast<ast::ReceiveExpr>(expr).index, true);
-      case ast::ExprKind::kIf:
-        return In(*ast::Cast<ast::IfExpr>(expr).condition, chooses) ||
-               In(*ast::Cast<ast::IfExpr>(expr).then_branch.result, chooses) ||
-               In(*ast::Cast<ast::IfExpr>(expr).else_branch.result, chooses);
-      case ast::ExprKind::kIndex: {
-        const auto& index = ast::Cast<ast::IndexExpr>(expr);
-        if (In(*index.base, chooses)) return true;
-        for (const ast::Index& i : index.indices) {
-          const bool is_start = i.kind == ast::Index::Kind::kSlice || i.kind == ast::Index::Kind::kBlock;
-          if (i.expr && In(*i.expr, is_start ? chooses || kinds_.slices : chooses && kinds_.elements)) return true;
-        }
-        return false;
+      case ast::ExprKind::kName: return ast::Cast<ast::NameExpr>(expr).name == index_ ? as : kNumber;
+      case ast::ExprKind::kUnary: return In(*ast::Cast<ast::UnaryExpr>(expr).operand, as, of_tensors);
+      case ast::ExprKind::kBinary: {
+        const auto& binary = ast::Cast<ast::BinaryExpr>(expr);
+        return std::max(In(*binary.left, as, of_tensors), In(*binary.right, as, of_tensors));
       }
-      default: return false;
+      case ast::ExprKind::kCall: {
+        const auto& call = ast::Cast<ast::CallExpr>(expr);
+        return most(call.arguments, IsOfElements(call.callee.text) ? as : kChoice);
+      }
+      case ast::ExprKind::kMethod: {
+        const auto& method = ast::Cast<ast::MethodExpr>(expr);
+        return std::max(In(*method.base, as, of_tensors), most(method.arguments, kChoice));
+      }
+      case ast::ExprKind::kField: return In(*ast::Cast<ast::FieldExpr>(expr).base, as, of_tensors);
+      case ast::ExprKind::kTuple: return most(ast::Cast<ast::TupleExpr>(expr).elements, as);
+      case ast::ExprKind::kReceive: {
+        const auto& receive = ast::Cast<ast::ReceiveExpr>(expr);
+        return receive.index ? In(*receive.index, kChoice, of_tensors) : kNumber;
+      }
+      case ast::ExprKind::kIf: {
+        const auto& choice = ast::Cast<ast::IfExpr>(expr);
+        return std::max({In(*choice.condition, as, of_tensors), In(*choice.then_branch.result, as, of_tensors),
+                         In(*choice.else_branch.result, as, of_tensors)});
+      }
+      case ast::ExprKind::kIndex: {
+        const auto& indexed = ast::Cast<ast::IndexExpr>(expr);
+        const auto* base = ast::DynCast<ast::NameExpr>(*indexed.base);
+        const bool is_tensor = base && names_.tensors.contains(base->name);
+        IndexUse result = In(*indexed.base, as, of_tensors);
+        for (const ast::Index& each : indexed.indices) {
+          const bool is_slice = each.kind == ast::Index::Kind::kSlice || each.kind == ast::Index::Kind::kBlock;
+          if (each.expr) result = std::max(result, In(*each.expr, is_tensor ? of_tensors : is_slice ? kChoice : as, of_tensors));
+        }
+        return result;
+      }
+      default: return kNumber;
     }
   }
 
- private:
-  /// `p[u] <- x` names a ring; a store `Y[u] <- x` an element. A number serves both.
-  bool NamesRing(const ast::Expr& target) const {
-    const auto* index = ast::DynCast<ast::IndexExpr>(target);
-    return index && index->indices.size() == 1 && index->indices[0].expr && In(*index->indices[0].expr, true);
-  }
-
-  bool In(const ast::Stmt& stmt) const {
+  IndexUse In(const ast::Stmt& stmt) const {
     switch (stmt.kind) {
-      case ast::StmtKind::kLet: return In(*ast::Cast<ast::LetStmt>(stmt).value, false);
-      case ast::StmtKind::kVar: return In(*ast::Cast<ast::VarStmt>(stmt).value, false);
+      case ast::StmtKind::kLet: return In(*ast::Cast<ast::LetStmt>(stmt).value, kLoad);
+      case ast::StmtKind::kVar: return In(*ast::Cast<ast::VarStmt>(stmt).value, kLoad);
       case ast::StmtKind::kAssign: {
         const auto& assign = ast::Cast<ast::AssignStmt>(stmt);
-        return In(*assign.target, false) || In(*assign.value, false);
+        return std::max(In(*assign.target, kNumber), In(*assign.value, kLoad));
       }
       case ast::StmtKind::kArrow: {
         const auto& arrow = ast::Cast<ast::ArrowStmt>(stmt);
-        return In(*arrow.target, false) || NamesRing(*arrow.target) || In(*arrow.value, false);
+        const auto* ring = RingOf(*arrow.target, names_.pipes);
+        const IndexUse of_ring = ring ? In(*ring->indices[0].expr, kChoice, kNumber) : In(*arrow.target, kNumber);
+        return std::max(of_ring, In(*arrow.value, IsPipe(*arrow.target) ? kNumber : kLoad));
       }
       case ast::StmtKind::kFor: return In(ast::Cast<ast::ForStmt>(stmt).body);
       case ast::StmtKind::kIf: {
         const auto& branch = ast::Cast<ast::IfStmt>(stmt);
-        return In(*branch.condition, false) || In(branch.then_branch) || (branch.else_branch && In(*branch.else_branch));
+        return std::max(
+            {In(*branch.condition, kNumber), In(branch.then_branch), branch.else_branch ? In(*branch.else_branch) : kNumber});
       }
       case ast::StmtKind::kEach: return In(ast::Cast<ast::EachStmt>(stmt).body);
     }
-    return false;
+    return kNumber;
   }
 
-  const std::string& name_;
-  const Kinds kinds_;
+  bool IsPipe(const ast::Expr& target) const {
+    if (const auto* field = ast::DynCast<ast::FieldExpr>(target)) return IsPipe(*field->base);
+    if (const auto* name = ast::DynCast<ast::NameExpr>(target)) return names_.pipes.contains(name->name);
+    return RingOf(target, names_.pipes) != nullptr;
+  }
+
+  const std::string& index_;
+  const Names& names_;
 };
 
 bool HasLoopOverBlocks(const ast::Block& block) {
@@ -102,28 +128,20 @@ bool HasLoopOverBlocks(const ast::Block& block) {
   });
 }
 
-/// Which element a function is given would do without a number; but written out, loads of several iterations are under way
-/// together. Not so around a loop over blocks, which waits for each of its own.
-bool NeedsNumber(const ast::ForStmt& loop) {
-  return Choices(loop.index.text, {.elements = !HasLoopOverBlocks(loop.body)}).In(loop.body);
+IndexUse UseIn(const ast::ForStmt& loop, const Names& names) {
+  const IndexUse use = Uses(loop.index.text, names).In(loop.body);
+  // Loads of several turns do not meet around a loop over blocks, which waits for each of its own.
+  return use == kLoad && HasLoopOverBlocks(loop.body) ? kNumber : use;
 }
 
-/// `p[u]` or `p[u].name`.
-bool IsRingOf(const std::string& index, const ast::Expr& target, const PipeNames& pipes) {
-  if (const auto* field = ast::DynCast<ast::FieldExpr>(target)) return IsRingOf(index, *field->base, pipes);
-  const auto* element = ast::DynCast<ast::IndexExpr>(target);
-  if (!element || element->indices.size() != 1 || element->indices[0].kind != ast::Index::Kind::kExpr) return false;
-  const auto* pipe = ast::DynCast<ast::NameExpr>(*element->base);
-  const auto* number = ast::DynCast<ast::NameExpr>(*element->indices[0].expr);
-  return pipe && number && pipes.contains(pipe->name) && number->name == index;
-}
-
-bool FillsRingsOf(const ast::ForStmt& loop, const PipeNames& pipes) {
-  const Choices choices(loop.index.text, {.slices = false});
+bool FillsRingsOf(const ast::ForStmt& loop, const Names& names) {
+  const Uses uses(loop.index.text, names);
   const std::vector<ast::StmtPtr>& stmts = loop.body.stmts;
   return !stmts.empty() && std::all_of(stmts.begin(), stmts.end(), [&](const ast::StmtPtr& stmt) {
     const auto* arrow = ast::DynCast<ast::ArrowStmt>(*stmt);
-    return arrow && IsRingOf(loop.index.text, *arrow->target, pipes) && !choices.In(*arrow->value, false);
+    const auto* ring = arrow ? RingOf(*arrow->target, names.of_instances) : nullptr;
+    const auto* number = ring ? ast::DynCast<ast::NameExpr>(*ring->indices[0].expr) : nullptr;
+    return number && number->name == loop.index.text && uses.In(*arrow->value, kNumber) == kNumber;
   });
 }
 
@@ -132,37 +150,35 @@ std::string TextOf(const ast::Range& range) { return (range.low ? ast::Print(*ra
 /// Loops over single numbers in one place: under loops of the same ranges, whatever the worker.
 struct LoopsOfPlace {
   std::vector<const ast::ForStmt*> loops;
-  std::set<size_t> workers;
-  bool needs_number = false;
+  std::set<const ast::WorkerDecl*> workers;
+  IndexUse use = kNumber;
 };
 using Places = std::map<std::string, LoopsOfPlace>;  // by the ranges from the outermost loop on, as text
 
-void CollectLoops(const std::vector<ast::StmtPtr>& stmts, const std::string& outer, size_t worker, const PipeNames& of_instances,
-                  Places& places) {
+void CollectLoops(const std::vector<ast::StmtPtr>& stmts, const std::string& outer, const ast::WorkerDecl& worker,
+                  const Names& names, Places& places) {
   for (const ast::StmtPtr& stmt : stmts) {
     switch (stmt->kind) {
       case ast::StmtKind::kFor: {
         const auto& loop = ast::Cast<ast::ForStmt>(*stmt);
-        if (FillsRingsOf(loop, of_instances)) break;  // no other worker has this loop
+        if (FillsRingsOf(loop, names)) break;  // no other worker has this loop
         const std::string here = outer + "/" + TextOf(loop.range);
         if (!loop.range.step) {
           LoopsOfPlace& place = places[here];
           place.loops.push_back(&loop);
-          place.workers.insert(worker);
-          place.needs_number = place.needs_number || NeedsNumber(loop);
+          place.workers.insert(&worker);
+          place.use = std::max(place.use, UseIn(loop, names));
         }
-        CollectLoops(loop.body.stmts, here, worker, of_instances, places);
+        CollectLoops(loop.body.stmts, here, worker, names, places);
         break;
       }
       case ast::StmtKind::kIf: {
         const auto& branch = ast::Cast<ast::IfStmt>(*stmt);
-        CollectLoops(branch.then_branch.stmts, outer, worker, of_instances, places);
-        if (branch.else_branch) CollectLoops(branch.else_branch->stmts, outer, worker, of_instances, places);
+        CollectLoops(branch.then_branch.stmts, outer, worker, names, places);
+        if (branch.else_branch) CollectLoops(branch.else_branch->stmts, outer, worker, names, places);
         break;
       }
-      case ast::StmtKind::kEach:
-        CollectLoops(ast::Cast<ast::EachStmt>(*stmt).body.stmts, outer, worker, of_instances, places);
-        break;
+      case ast::StmtKind::kEach: CollectLoops(ast::Cast<ast::EachStmt>(*stmt).body.stmts, outer, worker, names, places); break;
       default: break;
     }
   }
@@ -170,19 +186,27 @@ void CollectLoops(const std::vector<ast::StmtPtr>& stmts, const std::string& out
 
 }  // namespace
 
-UnrolledLoops::UnrolledLoops(const ast::GridSection& section) {
+UnrolledLoops::UnrolledLoops(const ast::KernelDecl& kernel, const ast::GridSection& section) {
+  for (const ast::Param& param : kernel.params) {
+    if (param.IsTensor()) names_.tensors.insert(param.name.text);
+  }
+  for (const ast::WorkDecl& work : kernel.works) names_.tensors.insert(work.name.text);
   for (const ast::PipeDecl& pipe : section.pipes) {
-    if (pipe.per) of_instances_.insert(pipe.name.text);
+    names_.pipes.insert(pipe.name.text);
+    if (pipe.per) names_.of_instances.insert(pipe.name.text);
   }
   Places places;
-  for (size_t i = 0; i < section.workers.size(); ++i) CollectLoops(section.workers[i].body.stmts, "", i, of_instances_, places);
+  for (const ast::WorkerDecl& worker : section.workers) CollectLoops(worker.body.stmts, "", worker, names_, places);
   for (const auto& [ranges, place] : places) {
-    if (place.needs_number && place.workers.size() > 1) for_others_.insert(place.loops.begin(), place.loops.end());
+    for (const ast::ForStmt* loop : place.loops) of_loops_[loop] = place.workers.size() > 1 ? place.use : UseIn(*loop, names_);
   }
 }
 
-bool UnrolledLoops::NeedNumbers(const ast::ForStmt& loop) const { return NeedsNumber(loop) || for_others_.contains(&loop); }
+IndexUse UnrolledLoops::UseOf(const ast::ForStmt& loop) const {
+  const auto found = of_loops_.find(&loop);
+  return found != of_loops_.end() ? found->second : UseIn(loop, Names());  // in a function, what looks like a tensor may be a tile
+}
 
-bool UnrolledLoops::FillsRings(const ast::ForStmt& loop) const { return FillsRingsOf(loop, of_instances_); }
+bool UnrolledLoops::FillsRings(const ast::ForStmt& loop) const { return FillsRingsOf(loop, names_); }
 
 }  // namespace tkc::sema

@@ -3,6 +3,8 @@
 // when tkc compiles. Asked of the syntax, before a worker is elaborated, since workers that meet in a loop take its turns alike.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 
@@ -10,22 +12,34 @@
 
 namespace tkc::sema {
 
+/// What a loop's index is used for, the most that is asked for last.
+enum class IndexUse : uint8_t {
+  kNumber,  // for a number like any other
+  kLoad,    // for where registers are loaded from a tensor: written out, loads of several turns are under way together
+  kChoice,  // for a part, a slice of a tile, a ring, or what a function is given: known when tkc compiles
+};
+
 class UnrolledLoops {
  public:
   /// Those of no section: each loop is asked for itself.
   UnrolledLoops() = default;
-  explicit UnrolledLoops(const ast::GridSection& section);
+  UnrolledLoops(const ast::KernelDecl& kernel, const ast::GridSection& section);
 
-  /// Whether the index chooses a part, a slice, a ring, or goes into a function, in this loop or in the same one of another worker.
-  bool NeedNumbers(const ast::ForStmt& loop) const;
+  /// In this loop or in the same one of another worker.
+  IndexUse UseOf(const ast::ForStmt& loop) const;
 
   /// Whether the loop fills the pipes of a worker's instances one after the other, each by one statement: then it stays one, though
   /// its index chooses the ring. What is sent may begin where the index says.
   bool FillsRings(const ast::ForStmt& loop) const;
 
+  struct Names {
+    std::set<std::string> tensors, pipes;
+    std::set<std::string> of_instances;  // of `pipes`, those that are one for each instance
+  };
+
  private:
-  std::set<const ast::ForStmt*> for_others_;  // for the sake of a loop of another worker
-  std::set<std::string> of_instances_;        // pipes that are one for each instance
+  Names names_;
+  std::map<const ast::ForStmt*, IndexUse> of_loops_;  // of the section's workers
 };
 
 }  // namespace tkc::sema
