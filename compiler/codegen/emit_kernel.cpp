@@ -9,6 +9,7 @@
 #include "compiler/codegen/mangle.h"
 #include "compiler/ir/derived_names.h"
 #include "compiler/ir/op_traits.h"
+#include "compiler/passes/known_ranges.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
@@ -251,19 +252,34 @@ class KernelEmitter {
     for (const std::string& dim : kernel_.dims) {
       scalars.AddNonNegative(dim);
       scalars.AddExtent(dim);
-      scalars.AddUnbounded(dim);
     }
+    scalars.AddRanges(Ranges());
     for (const auto& [name, value] : kernel_.launch_lets) {
       if (value->dtype == DType::kI64) scalars.AddPositive(name);  // where a block runs, there are tiles
     }
     for (const std::string& name : uses_.divisors) scalars.AddDivisor(name);
     for (const ir::ScalarParam& param : kernel_.scalars) {
       if (IsInteger(param.dtype) && param.dtype != DType::kI32) scalars.AddWide(param.name);
-      if (param.dtype != DType::kI32) continue;
-      scalars.AddExtent(param.name);
-      scalars.AddUnbounded(param.name);
+      if (param.dtype == DType::kI32) scalars.AddExtent(param.name);
     }
     return scalars;
+  }
+
+  /// Of the names that are the same in all roles.
+  passes::KnownRanges Ranges() const {
+    passes::KnownRanges known = passes::KnownAtLaunch(kernel_);
+    for (const std::string& dim : kernel_.dims) known.Learn(dim, {0, kMostExtent});
+    for (const ir::ScalarParam& param : kernel_.scalars) {
+      if (param.dtype == DType::kI32) known.Learn(param.name, {INT32_MIN, INT32_MAX});
+      if (param.dtype == DType::kU32) known.Learn(param.name, {0, UINT32_MAX});
+    }
+    known.Learn("cluster::rank", {0, std::max({kernel_.cluster, kernel_.split, kernel_.Spread()}) - 1});
+    for (const ir::GridAxis& axis : kernel_.axes) {
+      // The last blocks of a cluster may stand behind the end.
+      const int64_t end = std::min<int64_t>(known.Of(axis.hi).hi, kMostExtent);
+      known.Learn(axis.name, {INT32_MIN, std::min<int64_t>(end + axis.step * (kernel_.cluster - 1), INT32_MAX)});
+    }
+    return known;
   }
 
   void Role(const ir::Worker& role) {

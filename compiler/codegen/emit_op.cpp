@@ -10,6 +10,7 @@
 #include "compiler/codegen/mangle.h"
 #include "compiler/ir/derived_names.h"
 #include "compiler/ir/op_traits.h"
+#include "compiler/passes/known_ranges.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
@@ -124,10 +125,13 @@ std::string OpEmitter::TileType(ir::ValueId id) const {
   return fmt::format("tk::register_tile<{}, {}, {}, {}>", CppType(type.dtype), type.rows, type.cols, Layout(id));
 }
 
-/// Tensor coordinates are ints. What was computed as 64 bits may lie further away than an int reaches, and finds nothing then.
+/// Tensor coordinates are ints. What may be any int, or was computed as 64 bits, may lie further away than one reaches from which a
+/// block is counted, and finds nothing then.
 std::string OpEmitter::Coordinate(const ir::Scalar& scalar) const {
   const std::string text = scalars_.Text(scalar);
-  return scalars_.IsWide(scalar) ? fmt::format("tk::coordinate({})", text) : text;
+  constexpr int64_t kMostOfBlock = 32768;
+  if (scalars_.IsWithin(scalar, INT32_MIN + kMostOfBlock, INT32_MAX - kMostOfBlock)) return scalars_.IntText(scalar);
+  return scalars_.IsWide(scalar) || scalars_.FitsInt(scalar) ? fmt::format("tk::coordinate({})", text) : text;
 }
 
 std::string OpEmitter::Coordinates(const Op& op, size_t count) const {
@@ -169,8 +173,11 @@ std::string OpEmitter::Block(const Op& op) const {
     } else if (axis.exists) {
       text += fmt::format("tk::inside<{}>({})", axis.extent, Coordinate(axis.start));
     } else if (axis.lo || axis.hi) {
-      text += fmt::format("tk::span({}, {}, {})", Coordinate(axis.start), axis.lo ? Coordinate(axis.lo) : "0",
-                          axis.hi ? Coordinate(axis.hi) : fmt::format("{}.extent[{}]", Mangle(op.symbol), i));
+      const auto end = [&](const ir::Scalar& scalar) {
+        return scalars_.IsWide(scalar) ? Coordinate(scalar) : scalars_.Text(scalar);
+      };
+      text += fmt::format("tk::span({}, {}, {})", Coordinate(axis.start), axis.lo ? end(axis.lo) : "0",
+                          axis.hi ? end(axis.hi) : fmt::format("{}.extent[{}]", Mangle(op.symbol), i));
     } else {
       text += fmt::format("tk::span({})", Coordinate(axis.start));
     }
@@ -241,11 +248,21 @@ void OpEmitter::Let(const Op& op) {
   const std::string text = scalars_.Text(value);
   if (op.number == ir::kChanges) return out_.Line(fmt::format("{} = {};", name, text));
   const bool is_const = !changed_scalars_.contains(op.symbol);
-  out_.Line(fmt::format("{}{} {} = {};", is_const ? "const " : "", scalars_.TypeOf(value), name, text));
-  if (value->dtype != DType::kI64 && value->dtype != DType::kI32) return;
-  if (scalars_.IsWide(value)) scalars_.AddWide(op.symbol);
-  if (op.number == ir::kStays && scalars_.IsNonNegative(value)) scalars_.AddNonNegative(op.symbol);
+  const bool is_integer = value->dtype == DType::kI64 || value->dtype == DType::kI32;
+  const bool stays = op.number == ir::kStays;
+  const bool is_narrowed = is_integer && stays && scalars_.FitsInt(value);
+  const bool is_wide = is_integer && !is_narrowed && (!stays || scalars_.IsWide(value));  // what it changes to is not known
+  out_.Line(fmt::format("{}{} {} = {};", is_const ? "const " : "",
+                        is_wide       ? "tk::index"
+                        : is_narrowed ? "int"
+                                      : scalars_.TypeOf(value),
+                        name, is_narrowed ? scalars_.IntText(value) : text));
+  if (!is_integer) return;
+  if (is_wide) scalars_.AddWide(op.symbol);
+  if (stays && scalars_.IsNonNegative(value)) scalars_.AddNonNegative(op.symbol);
   scalars_.AddExtent(op.symbol);
+  const bool is_axis = std::ranges::any_of(kernel_.axes, [&](const ir::GridAxis& axis) { return axis.name == op.symbol; });
+  if (!is_axis) scalars_.Ranges().Define(op.symbol, value, !stays);
 }
 
 void OpEmitter::Loop(const Op& op, const std::string& head, bool starts_non_negative) {
@@ -292,6 +309,26 @@ void OpEmitter::ForTiles(const Op& op) {
   Loop(op, fmt::format("for ({}; {} < {};{})", begin, name, end, next), true);
 }
 
+void OpEmitter::For(const Op& op) {
+  const std::string name = Mangle(op.symbol);
+  const ir::Scalar &lo = op.scalars[0], &hi = op.scalars[1];
+  using passes::IntRange;
+  const IntRange first = scalars_.Ranges().Of(lo), end = scalars_.Ranges().Of(hi);
+  const bool has_end = end.hi != IntRange::kMost;
+  // The step that ends the loop has to fit, too.
+  const int64_t most = INT32_MAX - op.number + 1;
+  const bool fits = scalars_.FitsInt(lo) && end.hi <= most;
+  const bool is_wide = !fits && (scalars_.IsWide(lo) || scalars_.IsWide(hi) || (has_end && end.hi > most));
+  if (is_wide) scalars_.AddWide(op.symbol);
+  scalars_.AddExtent(op.symbol);
+  scalars_.Ranges().DefineWithin(op.symbol, {first.lo, has_end ? std::max(first.lo, end.hi - 1) : IntRange::kMost});
+  const std::string step = op.number == 1 ? "++" + name : fmt::format("{} += {}", name, op.number);
+  Loop(op,
+       fmt::format("for ({} {} = {}; {} < {}; {})", is_wide ? "tk::index" : "int", name,
+                   is_wide ? scalars_.Text(lo) : scalars_.IntText(lo), name, scalars_.Expr(hi).Within(CppExpr::kAdd), step),
+       scalars_.IsNonNegative(lo));
+}
+
 bool OpEmitter::EmitControl(const Op& op) {
   const std::string name = Mangle(op.symbol);
   switch (op.code) {
@@ -300,18 +337,12 @@ bool OpEmitter::EmitControl(const Op& op) {
       out_.Line(fmt::format("const bool {} = tk::warpgroup::holds({});", name, Argument(op.operands[0])));
       return true;
     case OpCode::kFor: {
-      const bool is_wide = scalars_.IsWide(op.scalars[0]) || scalars_.IsWide(op.scalars[1]);
-      if (is_wide) scalars_.AddWide(op.symbol);
-      scalars_.AddExtent(op.symbol);
-      const std::string step = op.number == 1 ? "++" + name : fmt::format("{} += {}", name, op.number);
-      Loop(op,
-           fmt::format("for ({} {} = {}; {} < {}; {})", is_wide ? "tk::index" : "int", name, scalars_.Text(op.scalars[0]), name,
-                       scalars_.Expr(op.scalars[1]).Within(CppExpr::kAdd), step),
-           scalars_.IsNonNegative(op.scalars[0]));
+      For(op);
       return true;
     }
     case OpCode::kForTiles: ForTiles(op); return true;
     case OpCode::kUnroll:
+      scalars_.Ranges().DefineWithin(op.symbol, {0, op.number - 1});
       out_.Line("TK_UNROLL");
       Loop(op, fmt::format("for (int {} = 0; {} < {}; ++{})", name, name, op.number, name), true);
       return true;

@@ -66,6 +66,7 @@ class OpEmitter {
   void Wait(const ir::Op& op);
   void Arrive(const ir::Op& op);
   void Loop(const ir::Op& op, const std::string& head, bool starts_non_negative);
+  void For(const ir::Op& op);
   void Let(const ir::Op& op);
   void If(const ir::Op& op);
   void ForTiles(const ir::Op& op);

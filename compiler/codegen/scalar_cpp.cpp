@@ -99,27 +99,27 @@ bool ScalarPrinter::MentionsExtent(const Scalar& scalar) const {
   return false;
 }
 
-/// Whether it may be as large as 32 bits hold.
-bool ScalarPrinter::IsUnbounded(const Scalar& scalar) const {
-  if (scalar->kind == Kind::kName) return unbounded_.contains(scalar->name);
-  const Kind kind = scalar->kind;
-  const bool passes = kind == Kind::kAdd || kind == Kind::kSub || kind == Kind::kNeg || kind == Kind::kMax;
-  return passes && std::any_of(scalar->args.begin(), scalar->args.end(), [&](const Scalar& arg) { return IsUnbounded(arg); });
+bool ScalarPrinter::IsWithin(const Scalar& scalar, int64_t lo, int64_t hi) const {
+  const passes::IntRange range = ranges_.Of(scalar);
+  return range.lo >= lo && range.hi <= hi;
 }
 
-/// Whether two numbers of 32 bits make one that these may not hold.
-bool ScalarPrinter::Widens(const Node& node) const {
-  if (node.dtype != DType::kI64 || node.args.size() != 2) return false;
-  const Scalar &a = node.args[0], &b = node.args[1];
-  const bool both = IsUnbounded(a) && IsUnbounded(b);
-  switch (node.kind) {
-    case Kind::kMul:
-      return (MentionsExtent(a) && MentionsExtent(b)) || (IsUnbounded(a) && symbolic::IsInt(b)) ||
-             (symbolic::IsInt(a) && IsUnbounded(b));
-    case Kind::kAdd: return both;
-    case Kind::kSub: return both && !(IsNonNegative(a) && IsNonNegative(b));
-    default: return false;
-  }
+std::string ScalarPrinter::IntText(const Scalar& scalar) const {
+  return IsWide(scalar) ? fmt::format("int({})", Text(scalar)) : Text(scalar);
+}
+
+/// Whether 32 bits may not hold what is made of numbers of 32 bits.
+bool ScalarPrinter::Widens(const Scalar& scalar) const {
+  if (scalar->dtype != DType::kI64) return false;
+  const bool is_product = scalar->kind == Kind::kMul;
+  const bool is_abs = scalar->kind == Kind::kCall && scalar->name == "abs";
+  if (!is_product && scalar->kind != Kind::kAdd && scalar->kind != Kind::kSub && scalar->kind != Kind::kNeg && !is_abs)
+    return false;
+  const passes::IntRange range = ranges_.Of(scalar);
+  if (is_product && (range.lo == passes::IntRange::kLeast || range.hi == passes::IntRange::kMost))
+    return MentionsExtent(scalar->args[0]) && MentionsExtent(scalar->args[1]);
+  return (range.lo != passes::IntRange::kLeast && range.lo < INT32_MIN) ||
+         (range.hi != passes::IntRange::kMost && range.hi > INT32_MAX);
 }
 
 namespace {
@@ -138,14 +138,16 @@ bool ScalarPrinter::IsWide(const Scalar& scalar) const {
     case Kind::kInt: return scalar->int_value > INT32_MAX || scalar->int_value < INT32_MIN;
     case Kind::kName: return wide_.contains(scalar->name);
     case Kind::kElement: return scalar->dtype == DType::kI64 || scalar->dtype == DType::kU64;
-    case Kind::kCall: return false;
+    case Kind::kCall:
+      if (scalar->dtype != DType::kI64) return false;
+      break;
     case Kind::kMod:
       if (IsShortRest(*scalar)) return false;
       break;
     case Kind::kConvert: return scalar->dtype == DType::kI64 && (IsFloat(scalar->args[0]->dtype) || IsWide(scalar->args[0]));
     default: break;
   }
-  if (Widens(*scalar)) return true;
+  if (Widens(scalar)) return true;
   if (scalar->dtype != DType::kI64) return false;
   for (const Scalar& arg : scalar->args) {
     if (IsWide(arg)) return true;
@@ -198,8 +200,9 @@ std::string_view ScalarPrinter::TypeOf(const Scalar& scalar) const {
   return CppType(scalar->dtype);
 }
 
-CppExpr ScalarPrinter::Infix(const Node& node, std::string_view op, int precedence) const {
-  const CppExpr left = Widened(node, Expr(node.args[0])), right = Expr(node.args[1]);
+CppExpr ScalarPrinter::Infix(const Scalar& scalar, std::string_view op, int precedence) const {
+  const Node& node = *scalar;
+  const CppExpr left = Widened(scalar, Expr(node.args[0])), right = Expr(node.args[1]);
   // Compilers warn about && beside || and about chains of comparisons: those always get their parentheses.
   int outer_left = precedence, outer_right = precedence + 1;
   if (precedence == CppExpr::kOr) outer_left = outer_right = CppExpr::kEquality;
@@ -208,7 +211,8 @@ CppExpr ScalarPrinter::Infix(const Node& node, std::string_view op, int preceden
   return {fmt::format("{} {} {}", left.Within(outer_left), op, right.Within(outer_right)), precedence};
 }
 
-CppExpr ScalarPrinter::Function(std::string_view name, const Node& node) const {
+CppExpr ScalarPrinter::Function(std::string_view name, const Scalar& scalar) const {
+  const Node& node = *scalar;
   std::vector<Scalar> args = node.args;
   // The least of several is one call.
   while ((node.kind == Kind::kMin || node.kind == Kind::kMax) && args[0]->kind == node.kind && args[0]->dtype == node.dtype) {
@@ -223,9 +227,10 @@ CppExpr ScalarPrinter::Function(std::string_view name, const Node& node) const {
   return {text + ")"};
 }
 
-/// The left operand of a sum or product, in 64 bits where the result needs them and neither operand has them.
-CppExpr ScalarPrinter::Widened(const Node& node, CppExpr left) const {
-  const bool widens = place_ == Place::kKernel && Widens(node) && !IsWide(node.args[0]) && !IsWide(node.args[1]);
+/// The only or the left operand, in 64 bits where the result needs them and neither operand has them.
+CppExpr ScalarPrinter::Widened(const Scalar& scalar, CppExpr left) const {
+  const bool widens = place_ == Place::kKernel && Widens(scalar) &&
+                      std::none_of(scalar->args.begin(), scalar->args.end(), [&](const Scalar& arg) { return IsWide(arg); });
   return widens ? CppExpr{fmt::format("tk::index({})", left.text)} : left;
 }
 
@@ -288,9 +293,10 @@ CppExpr ScalarPrinter::Saturating(std::string_view function, const Node& node) c
   return {fmt::format("tk::host::{}({}, {})", function, Text(node.args[0]), Text(node.args[1]))};
 }
 
-CppExpr ScalarPrinter::Product(const Node& node) const {
+CppExpr ScalarPrinter::Product(const Scalar& scalar) const {
+  const Node& node = *scalar;
   if (IsSaturating(node)) return Saturating("product", node);
-  const CppExpr left = Widened(node, Expr(node.args[0]));
+  const CppExpr left = Widened(scalar, Expr(node.args[0]));
   return {fmt::format("{} * {}", left.Within(CppExpr::kMul), Expr(node.args[1]).Within(CppExpr::kUnary)), CppExpr::kMul};
 }
 
@@ -299,9 +305,10 @@ bool ScalarPrinter::DividesByDivisor(const Node& node) const {
          !IsWide(node.args[0]);
 }
 
-CppExpr ScalarPrinter::Division(const Node& node) const {
+CppExpr ScalarPrinter::Division(const Scalar& scalar) const {
+  const Node& node = *scalar;
   const bool is_integer = !IsFloat(node.dtype);
-  if (!is_integer) return Infix(node, "/", CppExpr::kMul);
+  if (!is_integer) return Infix(scalar, "/", CppExpr::kMul);
   const bool divides = node.kind == Kind::kDiv;
   if (DividesByDivisor(node)) {
     const std::string number = Expr(node.args[0]).Within(CppExpr::kMul);
@@ -309,16 +316,17 @@ CppExpr ScalarPrinter::Division(const Node& node) const {
   }
   const bool is_plain = IsNonNegative(node.args[0]) && IsPositive(node.args[1]);
   CppExpr result =
-      is_plain ? Infix(node, divides ? "/" : "%", CppExpr::kMul) : Function(divides ? "tk::floor_div" : "tk::floor_mod", node);
+      is_plain ? Infix(scalar, divides ? "/" : "%", CppExpr::kMul) : Function(divides ? "tk::floor_div" : "tk::floor_mod", scalar);
   if (place_ == Place::kKernel && IsShortRest(node) && IsWide(node.args[0])) return {fmt::format("int({})", result.text)};
   return result;
 }
 
 /// `block::index` is tk::block::index(); `grouped_order.m` is member m of what tk::grouped_order returns.
-CppExpr ScalarPrinter::Call(const Node& node) const {
+CppExpr ScalarPrinter::Call(const Scalar& scalar) const {
+  const Node& node = *scalar;
   const size_t dot = node.name.find('.');
   std::string text = "tk::" + node.name.substr(0, dot) + "(";
-  for (size_t i = 0; i < node.args.size(); ++i) text += (i ? ", " : "") + Text(node.args[i]);
+  for (size_t i = 0; i < node.args.size(); ++i) text += i ? ", " + Text(node.args[i]) : Widened(scalar, Expr(node.args[0])).text;
   text += ")";
   if (dot != std::string::npos) text += node.name.substr(dot);
   return {text};
@@ -354,36 +362,36 @@ CppExpr ScalarPrinter::Expr(const Scalar& scalar) const {
       return {text + ")"};
     }
     case Kind::kNeg: {
-      const std::string inner = Expr(node.args[0]).Within(CppExpr::kUnary);
+      const std::string inner = Widened(scalar, Expr(node.args[0])).Within(CppExpr::kUnary);
       return {inner[0] == '-' ? "-(" + inner + ")" : "-" + inner, CppExpr::kUnary};
     }
     case Kind::kNot: return {"!" + Expr(node.args[0]).Within(CppExpr::kUnary), CppExpr::kUnary};
     case Kind::kAdd:
       if (IsSaturating(node)) return Saturating("sum", node);
       if (int64_t value = 0; symbolic::IsInt(node.args[1], &value) && value < 0 && value != INT64_MIN) {
-        return {fmt::format("{} - {}", Expr(node.args[0]).Within(CppExpr::kAdd), -value), CppExpr::kAdd};
+        return {fmt::format("{} - {}", Widened(scalar, Expr(node.args[0])).Within(CppExpr::kAdd), -value), CppExpr::kAdd};
       }
-      return Infix(node, "+", CppExpr::kAdd);
-    case Kind::kSub: return IsSaturating(node) ? Saturating("difference", node) : Infix(node, "-", CppExpr::kAdd);
-    case Kind::kMul: return Product(node);
+      return Infix(scalar, "+", CppExpr::kAdd);
+    case Kind::kSub: return IsSaturating(node) ? Saturating("difference", node) : Infix(scalar, "-", CppExpr::kAdd);
+    case Kind::kMul: return Product(scalar);
     case Kind::kDiv:
-    case Kind::kMod: return Division(node);
-    case Kind::kMin: return Function("tk::min", node);
-    case Kind::kMax: return Function("tk::max", node);
-    case Kind::kCdiv: return Function("tk::cdiv", node);
-    case Kind::kEq: return Infix(node, "==", CppExpr::kEquality);
-    case Kind::kNe: return Infix(node, "!=", CppExpr::kEquality);
-    case Kind::kLt: return Infix(node, "<", CppExpr::kRelation);
-    case Kind::kLe: return Infix(node, "<=", CppExpr::kRelation);
-    case Kind::kGt: return Infix(node, ">", CppExpr::kRelation);
-    case Kind::kGe: return Infix(node, ">=", CppExpr::kRelation);
-    case Kind::kAnd: return Infix(node, "&&", CppExpr::kAnd);
-    case Kind::kOr: return Infix(node, "||", CppExpr::kOr);
+    case Kind::kMod: return Division(scalar);
+    case Kind::kMin: return Function("tk::min", scalar);
+    case Kind::kMax: return Function("tk::max", scalar);
+    case Kind::kCdiv: return Function("tk::cdiv", scalar);
+    case Kind::kEq: return Infix(scalar, "==", CppExpr::kEquality);
+    case Kind::kNe: return Infix(scalar, "!=", CppExpr::kEquality);
+    case Kind::kLt: return Infix(scalar, "<", CppExpr::kRelation);
+    case Kind::kLe: return Infix(scalar, "<=", CppExpr::kRelation);
+    case Kind::kGt: return Infix(scalar, ">", CppExpr::kRelation);
+    case Kind::kGe: return Infix(scalar, ">=", CppExpr::kRelation);
+    case Kind::kAnd: return Infix(scalar, "&&", CppExpr::kAnd);
+    case Kind::kOr: return Infix(scalar, "||", CppExpr::kOr);
     case Kind::kSelect:
       return {fmt::format("{} ? {} : {}", Expr(node.args[0]).Within(CppExpr::kOr), Expr(node.args[1]).Within(CppExpr::kOr),
                           Expr(node.args[2]).Within(CppExpr::kConditional)),
               CppExpr::kConditional};
-    case Kind::kCall: return Call(node);
+    case Kind::kCall: return Call(scalar);
     case Kind::kConvert: return Converted(node);
   }
   return {"0"};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Scalar expressions as C++.
 //
-// Inside kernels an integer of the language is an `int`: extents are below 2^31 (checked at launch), and what is bounded by them
-// stays there. Where 32 bits may not do (i64 parameters and what is computed from them, products of two extents), the expression
-// is computed as tk::index. On the host every integer is a tk::index, and what 64 bits may not hold stays at the largest
+// Inside kernels an integer of the language is an `int` where it is known to fit: extents are below 2^31 (checked at launch), and
+// what is bounded by them stays there. What may leave 32 bits (i64 parameters, sums and products of what an int may just hold) is
+// computed as tk::index. On the host every integer is a tk::index, and what 64 bits may not hold stays at the largest
 // number (tk::host::product), so that what is too much never looks like little. Division and modulus floor; where neither side is
 // negative and the divisor not zero, that is what C++ does.
 #pragma once
@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/passes/known_ranges.h"
 #include "compiler/symbolic/scalar.h"
 
 namespace tkc::codegen {
@@ -35,6 +36,8 @@ struct CppExpr {
 /// What is known about names while printing one function.
 /// Of what an `int` can hold, for ScalarPrinter::AddBits.
 inline constexpr int kIntBits = 31;
+/// What the launcher takes (tk::host), so that from any place in a tensor a few blocks on are still an `int`.
+inline constexpr int64_t kMostExtent = (int64_t{1} << 31) - 65536;
 
 class ScalarPrinter {
  public:
@@ -47,10 +50,11 @@ class ScalarPrinter {
     AddNonNegative(name);
     positive_.insert(name);
   }
-  /// A name whose product with another may leave 32 bits: an extent of a tensor.
+  /// A name whose product with another such name may leave 32 bits, where nothing more is known.
   void AddExtent(const std::string& name) { extents_.insert(name); }
-  /// A name whose sum with another may leave 32 bits, and any multiple of it: it may be as large as they hold.
-  void AddUnbounded(const std::string& name) { unbounded_.insert(name); }
+  /// What is known of all names before code defines more.
+  void AddRanges(passes::KnownRanges ranges) { ranges_ = std::move(ranges); }
+  passes::KnownRanges& Ranges() { return ranges_; }
   /// A name that is a tk::divisor.
   void AddDivisor(const std::string& name) { divisors_.insert(name); }
   /// A name that is itself a 64-bit integer in the kernel.
@@ -67,25 +71,31 @@ class ScalarPrinter {
   std::string_view TypeOf(const symbolic::Scalar& scalar) const;
   bool IsWide(const symbolic::Scalar& scalar) const;
   bool IsNonNegative(const symbolic::Scalar& scalar) const;
+  /// Whether it is known to lie between these.
+  bool IsWithin(const symbolic::Scalar& scalar, int64_t lo, int64_t hi) const;
+  /// Whether it is known to be what an `int` holds, however its parts are computed.
+  bool FitsInt(const symbolic::Scalar& scalar) const { return IsWithin(scalar, INT32_MIN, INT32_MAX); }
+  /// The text as an `int` of what FitsInt.
+  std::string IntText(const symbolic::Scalar& scalar) const;
 
  private:
   bool IsPositive(const symbolic::Scalar& scalar) const;
-  CppExpr Infix(const symbolic::Node& node, std::string_view op, int precedence) const;
-  CppExpr Function(std::string_view name, const symbolic::Node& node) const;
-  CppExpr Widened(const symbolic::Node& node, CppExpr left) const;
+  CppExpr Infix(const symbolic::Scalar& scalar, std::string_view op, int precedence) const;
+  CppExpr Function(std::string_view name, const symbolic::Scalar& scalar) const;
+  CppExpr Widened(const symbolic::Scalar& scalar, CppExpr left) const;
   bool IsSaturating(const symbolic::Node& node) const;
   CppExpr Saturating(std::string_view function, const symbolic::Node& node) const;
-  CppExpr Product(const symbolic::Node& node) const;
-  CppExpr Division(const symbolic::Node& node) const;
+  CppExpr Product(const symbolic::Scalar& scalar) const;
+  CppExpr Division(const symbolic::Scalar& scalar) const;
   bool DividesByDivisor(const symbolic::Node& node) const;
-  CppExpr Call(const symbolic::Node& node) const;
+  CppExpr Call(const symbolic::Scalar& scalar) const;
   CppExpr Converted(const symbolic::Node& node) const;
   bool MentionsExtent(const symbolic::Scalar& scalar) const;
-  bool IsUnbounded(const symbolic::Scalar& scalar) const;
-  bool Widens(const symbolic::Node& node) const;
+  bool Widens(const symbolic::Scalar& scalar) const;
 
   Place place_;
-  std::set<std::string, std::less<>> non_negative_, positive_, extents_, unbounded_, wide_, divisors_;
+  std::set<std::string, std::less<>> non_negative_, positive_, extents_, wide_, divisors_;
+  passes::KnownRanges ranges_;
   std::map<std::string, int, std::less<>> bits_;
 };
 

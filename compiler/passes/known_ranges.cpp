@@ -185,10 +185,18 @@ IntRange KnownRanges::Of(const Scalar& scalar) const {
     case Kind::kSelect: return Either(part(1), part(2));
     case Kind::kCall: {
       const std::string& name = scalar->name;
+      if (name == "abs") {
+        const IntRange value = part(0), negated = Negated(value);
+        return {std::max({int64_t{0}, value.lo, negated.lo}), std::max(value.hi, negated.hi)};
+      }
       if (const auto fact = facts_.find(name); fact != facts_.end()) return fact->second.range;
       if (name == "cluster::rank") return {0, kMostBlocksOfCluster - 1};
       return name == "block::index" || name == "chiplet_order" ? kNonNegative : IntRange{};
     }
+    case Kind::kElement:
+      if (scalar->dtype == DType::kI32) return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+      if (scalar->dtype == DType::kU32) return {0, std::numeric_limits<uint32_t>::max()};
+      return {};
     case Kind::kConvert: {  // an integer that its new type may not hold wraps
       const IntRange value = part(0);
       constexpr int64_t kHeldByAll = std::numeric_limits<int32_t>::max();
