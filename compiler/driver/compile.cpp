@@ -63,6 +63,7 @@
 #include "compiler/passes/split_sums.h"
 #include "compiler/passes/spread_instances.h"
 #include "compiler/passes/stage_operands.h"
+#include "compiler/passes/turn_columns.h"
 #include "compiler/passes/turn_operands.h"
 #include "compiler/passes/turn_products.h"
 #include "compiler/passes/widen_columns.h"
@@ -85,6 +86,7 @@ constexpr Pass kPasses[] = {
     {"separate_fields", passes::SeparateFields},           // likewise; of pipes that are one by now
     {"expand_workers", passes::ExpandWorkers},             // all below counts senders and receivers of pipes
     {"turn_products", passes::TurnProducts},               // on values, before they have places; what is split are columns as held
+    {"turn_columns", passes::TurnColumns},                 // likewise
     {"separate_late_fields", passes::SeparateLateFields},  // once it is known which operand is which
     {"split_sums", passes::SplitSums},                     // on values, before they have places
     {"spread_instances", passes::SpreadInstances},         // on whole workers: below, a block's own instances are counted

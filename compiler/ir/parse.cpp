@@ -49,7 +49,7 @@ class KernelParser {
   bool ScalarOf() {
     ScalarParam& scalar = kernel_.scalars.emplace_back();
     if (!text_.Name(&scalar.name) || !lexer_.Expect(":") || !ElementType(&scalar.dtype)) return false;
-    text_.Declare(scalar.name, scalar.dtype);
+    text_.Declare(scalar.name, typed::ScalarDType(scalar.dtype));
     return true;
   }
   bool Require() { return text_.ScalarText(&kernel_.launch_requires.emplace_back()); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which tiles of a worker registers hold turned around where its products are computed so (turn_products.h), and what stands in the
-// way: an operation that can't be done on tiles held so, or a tile that would have to be held both ways.
+// Which tiles of a worker registers hold turned around (turn_products.h, turn_columns.h), and what stands in the way: an operation
+// that can't be done on tiles held so, or a tile that would have to be held both ways.
 #pragma once
 
 #include <map>
@@ -38,6 +38,8 @@ class TurnedTiles {
  public:
   TurnedTiles(const ir::Kernel& kernel, const ir::Worker& worker);
 
+  /// Whether nothing stands in the way.
+  bool CanBeTurned() const { return obstacle_ == nullptr; }
   /// Whether every product gains by being turned or loses nothing, one gains, and nothing stands in the way.
   bool Pays() const;
   /// Of a product whose rows no matrix instruction takes: what stands in the way of its being turned, if that is not its shape.
