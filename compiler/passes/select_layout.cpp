@@ -19,7 +19,7 @@
 namespace tkc::passes {
 namespace {
 
-/// Columns that are read or counted and only used as rows: they are loaded as rows (stage_operands).
+/// Columns that are read, received or counted and only used as rows: they are loaded as rows (stage_operands).
 std::set<ir::ValueId> TurnedColumns(const ir::Kernel& kernel, const ir::Worker& worker) {
   std::set<ir::ValueId> turned, kept;
   ForEachOp(worker.body, [&](const ir::Op& op) {
@@ -27,9 +27,10 @@ std::set<ir::ValueId> TurnedColumns(const ir::Kernel& kernel, const ir::Worker& 
   });
   std::set<ir::ValueId> columns;
   ForEachOp(worker.body, [&](const ir::Op& op) {
-    if (op.code != ir::OpCode::kRead && op.code != ir::OpCode::kPositions) return;
-    const ir::ValueId value = op.results[0];
-    if (kernel.TypeOf(value).cols == 1 && turned.contains(value) && !kept.contains(value)) columns.insert(value);
+    if (op.code != ir::OpCode::kRead && op.code != ir::OpCode::kPositions && op.code != ir::OpCode::kReceive) return;
+    for (const ir::ValueId value : op.results) {
+      if (kernel.TypeOf(value).cols == 1 && turned.contains(value) && !kept.contains(value)) columns.insert(value);
+    }
   });
   return columns;
 }

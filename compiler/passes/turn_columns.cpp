@@ -14,7 +14,7 @@ bool HasLongColumnsOnly(const ir::Kernel& kernel, const ir::Worker& worker, cons
   const int64_t least = int64_t{2} * ir::kWarpsOfInstance * target.lanes;
   bool has_columns = false, are_long = true;
   ForEachOp(worker.body, [&](const ir::Op& op) {
-    are_long &= op.code != ir::OpCode::kReceive && op.code != ir::OpCode::kSend;
+    are_long &= op.code != ir::OpCode::kSend;
     for (const ir::ValueId value : op.results) {
       const ir::Type& type = kernel.TypeOf(value);
       if (type.rows == 1 && type.cols == 1) continue;

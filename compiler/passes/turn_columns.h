@@ -7,7 +7,8 @@
 //     s = reduce cols x                            s = reduce rows x
 //     store Y[n : 2048] = x                        store transposed Y[n : 2048] = x
 //
-// where x was f32[2048, 1] and is f32[1, 2048] now. Workers that meet others through pipes stay as they are.
+// where x was f32[2048, 1] and is f32[1, 2048] now. What it receives lies in shared memory either way. Workers that send stay as
+// they are.
 #pragma once
 
 #include "compiler/ir/ir.h"

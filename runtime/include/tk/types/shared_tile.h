@@ -184,8 +184,12 @@ TK_DEVICE auto reshaped(const shared_tile<T, FromR, FromC, swizzle::none>& tile)
 
 template <class View>
 TK_HOST_DEVICE constexpr View transposed(const transposed_view<View>& v) { return v.view; }
+/// A stored column is a row as it lies: neighbours can be moved together.
 template <class T, int R, int C, swizzle S, int PR, int PC>
-TK_HOST_DEVICE constexpr auto transposed(const shared_view<T, R, C, S, PR, PC>& v) { return transposed_view<shared_view<T, R, C, S, PR, PC>>{v}; }
+TK_HOST_DEVICE constexpr auto transposed(const shared_view<T, R, C, S, PR, PC>& v) {
+    if constexpr (PC == 1 && S == swizzle::none) return shared_view<T, 1, R, S, 1, PR>{v.base, 0, v.row0};
+    else return transposed_view<shared_view<T, R, C, S, PR, PC>>{v};
+}
 template <class T, int R, int C, swizzle S>
 TK_DEVICE auto transposed(const shared_tile<T, R, C, S>& tile) { return transposed(tile.view()); }
 
