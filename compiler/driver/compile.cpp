@@ -64,6 +64,7 @@
 #include "compiler/passes/spread_instances.h"
 #include "compiler/passes/stage_operands.h"
 #include "compiler/passes/turn_columns.h"
+#include "compiler/passes/turn_fields.h"
 #include "compiler/passes/turn_operands.h"
 #include "compiler/passes/turn_products.h"
 #include "compiler/passes/widen_columns.h"
@@ -81,6 +82,7 @@ constexpr Pass kPasses[] = {
     {"apply_conditions", passes::ApplyConditions},         // first: what can never run needs no roles, layouts or registers
     {"fold_reshapes", passes::FoldReshapes},               // on tiles that are what the source says
     {"narrow_moves", passes::NarrowMoves},                 // on values, before they have places
+    {"turn_fields", passes::TurnFields},                   // before who computes and who copies is asked
     {"separate_rings", passes::SeparateRings},             // before all that counts or names pipes
     {"separate_pipes", passes::SeparatePipes},             // likewise; of pipes that have one ring by now
     {"separate_fields", passes::SeparateFields},           // likewise; of pipes that are one by now

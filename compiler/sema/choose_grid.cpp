@@ -25,6 +25,13 @@ bool Multiplies(const typed::Block& block) {
   });
 }
 
+/// The read whose tile the value is as it lies in the tensor, also a column as a row; null: it is computed.
+const typed::Expr* ReadOf(const typed::Expr& value) {
+  const bool is_row = value.kind == ExprKind::kTranspose && value.type.rows == 1;
+  const typed::Expr& read = is_row ? *value.args[0] : value;
+  return read.kind == ExprKind::kRead ? &read : nullptr;
+}
+
 /// Whether all that is sent is read from tensors as it lies there. Collects the reads.
 bool OnlyLoads(const typed::Block& block, std::vector<const typed::Expr*>& reads) {
   return std::ranges::all_of(block, [&](const typed::StmtPtr& stmt) {
@@ -33,8 +40,11 @@ bool OnlyLoads(const typed::Block& block, std::vector<const typed::Expr*>& reads
       case StmtKind::kFor:
       case StmtKind::kIf: return OnlyLoads(stmt->body, reads) && OnlyLoads(stmt->orelse, reads);
       case StmtKind::kSend:
-        for (const typed::ExprPtr& value : stmt->values) reads.push_back(value.get());
-        return std::ranges::all_of(stmt->values, [](const typed::ExprPtr& value) { return value->kind == ExprKind::kRead; });
+        return std::ranges::all_of(stmt->values, [&](const typed::ExprPtr& value) {
+          const typed::Expr* const read = ReadOf(*value);
+          if (read != nullptr) reads.push_back(read);
+          return read != nullptr;
+        });
       default: return false;
     }
   });

@@ -62,12 +62,13 @@ TK_HOST_DEVICE T abs(T x) {
     else return x;
 }
 TK_DEVICE float pow(float x, float y) { return ::powf(x, y); }
-/// x / y. Relative error below 2^-21; a subnormal y counts as zero. What depends on y alone is computed once for all elements divided
-/// by it. The reciprocal of a large y is subnormal, which the hardware's approximation flushes to zero.
-TK_DEVICE float quotient(float x, float y) {
+/// 1 / y, also where that is subnormal, which the hardware's approximation flushes to zero; a subnormal y counts as zero.
+TK_DEVICE float inverse(float y) {
     const float scale = abs(y) > 0x1p125f ? 0x1p-8f : 1.0f;
-    return x * (reciprocal(y * scale) * scale);
+    return reciprocal(y * scale) * scale;
 }
+/// x / y. Relative error below 2^-21.
+TK_DEVICE float quotient(float x, float y) { return x * inverse(y); }
 
 #define TK_UNARY(NAME)                                                                                                 \
     template <tile X>                                                                                                  \
@@ -104,11 +105,15 @@ template <class A, class B>
     requires tile_operands<A, B>
 TK_DEVICE auto operator/(const A& a, const B& b) {
     using result = broadcast_tile<float, A, B>;
-    return map([](auto x, auto y) {
-        static_assert(std::is_same_v<decltype(x), float>, "integers are divided by floor_div");
-        if constexpr (result::cols == 1) return x / y;
-        else return quotient(x, y);
-    }, a, b);
+    if constexpr (result::cols > 1 && std::is_same_v<B, float>) {
+        return a * inverse(b);  // the compiler does not see that it is the same for all elements
+    } else {
+        return map([](auto x, auto y) {
+            static_assert(std::is_same_v<decltype(x), float>, "integers are divided by floor_div");
+            if constexpr (result::cols == 1) return x / y;
+            else return quotient(x, y);
+        }, a, b);
+    }
 }
 
 // `and`, `or` of masks, and the bit operations of integers.
