@@ -216,6 +216,11 @@ void OpEmitter::Body(const ir::Region& region) {
   }
 }
 
+void OpEmitter::Quote(const Op& op) {
+  for (const Span span : op.joined) quoter_.AtIfNotYet(span);
+  Quote(op.span);
+}
+
 void OpEmitter::Emit(const Op& op, bool hands_over) {
   if (IsUnusedScalar(op, uses_.names_of.at(role_)) || (op.code == OpCode::kRing && still_rings_.contains(op.symbol))) return;
   if (const CppExpr expr = Expression(op); !expr.text.empty()) return Define(op, expr);
@@ -223,7 +228,7 @@ void OpEmitter::Emit(const Op& op, bool hands_over) {
   if (hands_over)
     quoter_.Amid(op.span);
   else
-    Quote(op.span);
+    Quote(op);
   const bool is_known = EmitControl(op) || EmitTile(op) || EmitShared(op) || EmitCopy(op) || EmitMeeting(op) || EmitPipe(op);
   Ensure(is_known, fmt::format("`{}` can't be printed", ir::OpText(op.code)), op.span);
 }

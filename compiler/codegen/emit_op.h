@@ -53,6 +53,7 @@ class OpEmitter {
 
  private:
   void Quote(Span span);
+  void Quote(const ir::Op& op);
   void Body(const ir::Region& region);
   /// `hands_over`: it hands a slot on that another statement has received or sends.
   void Emit(const ir::Op& op, bool hands_over);

@@ -20,6 +20,10 @@ void KernelUses::Scalar(const ir::Scalar& scalar) {
 }
 
 bool IsUnusedScalar(const ir::Op& op, const std::set<std::string, std::less<>>& used) {
+  if (op.code == OpCode::kTilePosition) {
+    const auto [row, col] = ir::NamesOfPosition(op);
+    return !used.contains(row) && !used.contains(col);
+  }
   return (op.code == OpCode::kTest || op.code == OpCode::kLet) && !used.contains(op.symbol);
 }
 

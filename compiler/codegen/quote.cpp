@@ -80,8 +80,15 @@ void SourceQuoter::At(Span span) {
     out_.From(statement);
     for (const std::string& line : statements_.Lines(span)) out_.Comment(line);
     last_ = statement;
+    quoted_.emplace(statement.file, statement.begin);
   }
   after_directive_ = out_.LineNumber();
+}
+
+void SourceQuoter::AtIfNotYet(Span span) {
+  if (line_directives_ || !PointsSomewhere(statements_.Sources(), span)) return;
+  const Span statement = statements_.At(span);
+  if (!quoted_.contains({statement.file, statement.begin})) At(span);
 }
 
 void SourceQuoter::Leave(const std::string& generated_name) {

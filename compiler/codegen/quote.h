@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "compiler/codegen/code_writer.h"
 #include "compiler/codegen/source_statements.h"
@@ -23,13 +24,18 @@ class SourceQuoter {
       : statements_(statements), out_(out), line_directives_(line_directives) {}
 
   void At(Span span);
+  /// Of a statement that other code is for, too: only if it has not been quoted in this role.
+  void AtIfNotYet(Span span);
   /// Of an operation that belongs to another statement than the one that goes on behind it: nothing is quoted.
   void Amid(Span span) {
     if (line_directives_) At(span);
   }
   bool SameStatement(Span a, Span b) const { return statements_.AreSame(a, b); }
   /// The next statement is quoted even if it is the one before.
-  void Forget() { last_ = kNoSpan; }
+  void Forget() {
+    last_ = kNoSpan;
+    quoted_.clear();
+  }
   /// A line of code, which the kernel has for the first time `// remark` beside it.
   void LineWithRemark(std::string_view code, const std::string& remark) {
     out_.Line(code, remarks_.insert(remark).second ? remark : "");
@@ -41,9 +47,10 @@ class SourceQuoter {
   const SourceStatements& statements_;
   CodeWriter& out_;
   bool line_directives_;
-  Span last_ = kNoSpan;      // what was quoted last
-  uint32_t line_ = 0;        // its line
-  int after_directive_ = 0;  // the line that follows the last #line
+  Span last_ = kNoSpan;                             // what was quoted last
+  uint32_t line_ = 0;                               // its line
+  int after_directive_ = 0;                         // the line that follows the last #line
+  std::set<std::pair<uint32_t, uint32_t>> quoted_;  // files, and where statements begin
   std::set<std::string> remarks_;
 };
 

@@ -60,7 +60,8 @@ std::string_view Trim(std::string_view text) {
 }
 
 std::string_view StatementAt(std::string_view line, size_t column) {
-  constexpr std::string_view kHeaders[] = {"for ", "if ", "else", "worker ", "kernel ", "grid ", "fn ", "each ", "schedule "};
+  constexpr std::string_view kHeaders[] = {"for ",           "if ",   "else", "worker ", "kernel ",
+                                           "deterministic ", "grid ", "fn ",  "each ",   "schedule "};
   const auto is_header = [&](std::string_view text) {
     for (std::string_view header : kHeaders) {
       if (Trim(text).starts_with(header)) return true;

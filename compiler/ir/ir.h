@@ -91,7 +91,8 @@ struct Op {
   int64_t number = 0;    // a static count, or a choice of op_number.h, per op.def
   std::vector<AxisRange> axes{};
   std::vector<Region> regions{};
-  Span span{};  // the .tk statement it comes from
+  Span span{};                 // the .tk statement it comes from
+  std::vector<Span> joined{};  // other statements that it does as well
 };
 
 struct TensorParam {

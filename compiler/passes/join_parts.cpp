@@ -136,6 +136,7 @@ class Joining {
     for (const size_t i : group) {
       joined.results.insert(joined.results.end(), region[i].results.begin(), region[i].results.end());
       joined.operands.insert(joined.operands.end(), region[i].operands.begin(), region[i].operands.end());
+      if (i != place) joined.joined.push_back(region[i].span);
     }
     joined.axes.back().start = symbolic::Int(0);
     joined.axes.back().extent = static_cast<int64_t>(group.size());

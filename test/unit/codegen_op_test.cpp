@@ -72,7 +72,7 @@ class OpCpp : public testing::Test {
     KernelUses uses(kernel_);
     for (int& count : uses.values) ++count;
     for (const char* name : {"ab", "q"}) uses.rings.insert(name);
-    for (const char* name : {"n", "flag", "go"}) uses.names_of[kernel_.workers.data()].insert(name);
+    for (const char* name : {"n", "flag", "go", "n_block"}) uses.names_of[kernel_.workers.data()].insert(name);
     OpEmitter(kernel_, uses, out, quoter, scalars).Role(kernel_.workers[0]);
     return out.Take();
   }
@@ -114,6 +114,7 @@ TEST_F(OpCpp, Loops) {
             "for (int tile = tk::block::index(); tile < tiles; tile += tk::block::count()) {\n  tk::warpgroup::mma_commit();\n}\n");
   EXPECT_EQ(Print(Plain(OpCode::kTilePosition, "m_block n_block", "", 8, {N("tile"), N("a"), N("b")})),
             "const auto [m_block, n_block] = tk::grouped_order(tile, a, b, 8);\n");
+  EXPECT_EQ(Print(Plain(OpCode::kTilePosition, "unused unused_too", "", 8, {N("tile"), N("a"), N("b")})), "");
 }
 
 TEST_F(OpCpp, Branches) {
