@@ -61,7 +61,8 @@ namespace arch = gfx9;
 #endif
 
 #if defined(TK_TARGET) && defined(__CUDA_ARCH__) && TK_TARGET == 90 && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#error "compute_90 has not the instructions of sm_90a: -gencode=arch=compute_90a,code=sm_90a"
+// nvcc makes such a pass for -arch=sm_90a, too, beside the one that is meant.
+#error "compute_90 has not the instructions of sm_90a: in place of -arch, say -gencode=arch=compute_90a,code=sm_90a"
 #endif
 
 // A pass for an older architecture may not use what is newer.
