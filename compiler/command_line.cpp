@@ -278,12 +278,15 @@ std::string CommandName(const CLI::App& app) {
 /// What stands too much on the command line.
 CommandLineFault ExtrasOf(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
-  Extras extras{CommandName(app), app.remaining(true), {}, {}, {}};
-  for (const CLI::Option* each : (parsed.empty() ? app : *parsed.front()).get_options()) extras.options.push_back(each->get_name());
+  const CLI::App& command = parsed.empty() ? app : *parsed.front();
+  Extras extras{CommandName(app), app.remaining(true), {}, {}, {}, {}};
+  for (const CLI::Option* each : command.get_options()) extras.options.push_back(each->get_name());
+  const CLI::Option* dims = command.get_option_no_throw("--dims");
+  if (dims == nullptr || dims->count() == 0) extras.defines = command.get_option("-D")->results();
   if (parsed.empty()) extras.file = app.get_option("kernel.tk")->as<std::string>();
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    for (const CLI::Option* each : command->get_options())
-      extras.elsewhere.emplace_back(each->get_name(), "tkc " + command->get_name());
+  for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; })) {
+    for (const CLI::Option* each : other->get_options())
+      extras.elsewhere.emplace_back(each->get_name(), "tkc " + other->get_name());
   }
   for (const CLI::Option* each : app.get_options()) extras.elsewhere.emplace_back(each->get_name(), "tkc");
   return ExtrasFault(extras);
@@ -361,6 +364,7 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
     if (!line.options.depfile.empty() && (line.options.output.empty() || line.options.output == "-"))
       return report({"--depfile says what a file is made of, and none is written", "add `-o FILE`"});
   }
+  if (const auto fault = DefinesFault(line.options.defines)) return report(*fault);
   line.options.command = "tkc";
   for (int i = 1; i < argc; ++i) line.options.command += fmt::format(" {}", argv[i]);
   return std::nullopt;

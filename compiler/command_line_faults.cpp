@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 
 #include "compiler/driver/options.h"
@@ -33,6 +34,12 @@ std::string CommandsWith(const std::vector<std::pair<std::string, std::string>>&
     if (name == option) commands += fmt::format("{}`{}`", commands.empty() ? "" : ", ", command);
   }
   return commands;
+}
+
+std::string EachBehindItsOwn(const std::vector<std::string>& defines) {
+  std::string words;
+  for (const std::string& define : defines) words += fmt::format("{}-D {}", words.empty() ? "" : " ", define);
+  return fmt::format("each parameter has an option of its own: `{}`", words);
 }
 
 }  // namespace
@@ -92,8 +99,26 @@ CommandLineFault CodeFault(std::string_view code) {
   return {fmt::format("no diagnostic has the code `{}`", code), help};
 }
 
+std::optional<CommandLineFault> DefinesFault(const std::vector<std::string>& defines) {
+  const auto is_name = [](std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  };
+  for (const std::string& define : defines) {
+    std::vector<std::string> parts{""};
+    for (size_t i = 0; i < define.size(); ++i) {
+      const std::string rest = define.substr(i + 1);
+      if (define[i] == ',' && is_name(rest.substr(0, std::min(rest.find('='), rest.size()))) && rest.find('=') != std::string::npos)
+        parts.emplace_back();
+      else
+        parts.back() += define[i];
+    }
+    if (parts.size() > 1) return CommandLineFault{fmt::format("-D takes NAME=value, found `{}`", define), EachBehindItsOwn(parts)};
+  }
+  return std::nullopt;
+}
+
 CommandLineFault ExtrasFault(const Extras& extras) {
-  const auto& [command, words, options, elsewhere, file] = extras;
+  const auto& [command, words, options, elsewhere, defines, file] = extras;
   const auto option = std::find_if(words.begin(), words.end(), [](const std::string& text) { return text.starts_with('-'); });
   if (option != words.end()) {
     const std::string word = option->substr(0, option->find('='));
@@ -117,6 +142,7 @@ CommandLineFault ExtrasFault(const Extras& extras) {
   if (!meant.empty()) return fault(fmt::format("write `tkc {}`", meant));
   if (FindTarget(word)) return fault(kSeveralTargets);
   if (std::find(words.begin(), words.end(), "=") != words.end()) return fault("a name and its value stand together: `-D BM=64`");
+  if (word.find('=') != std::string::npos && !defines.empty()) return fault(EachBehindItsOwn({defines.back(), word}));
   if (word.find('=') != std::string::npos)
     return fault("several values of an option stand behind each other with commas: `--dims M=64,N=128`");
   return fault(fmt::format("`{}` takes one file; `{} --help` shows the options with examples", command, command));

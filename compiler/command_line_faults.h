@@ -2,6 +2,7 @@
 // What is wrong with a command line, and the way out. `command` is `tkc` or `tkc run`, `text` what CLI11 says.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,8 +34,11 @@ struct Extras {
   std::vector<std::string> words;
   std::vector<std::string> options;                            // of the command
   std::vector<std::pair<std::string, std::string>> elsewhere;  // options, and the commands that have them
+  std::vector<std::string> defines;                            // of -D, where no option takes several NAME=value
   std::string file;                                            // of `tkc`: what was taken for it, and may be a slip of a command
 };
+/// `-D BM=3,BN=7`
+std::optional<CommandLineFault> DefinesFault(const std::vector<std::string>& defines);
 CommandLineFault ExtrasFault(const Extras& extras);
 
 }  // namespace tkc
