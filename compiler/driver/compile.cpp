@@ -172,20 +172,22 @@ std::string WhileCompilingFor(const Target& target) { return fmt::format("found 
 /// What --emit shows of one stage of one compile.
 bool IsTextOfModule(Emit emit) { return emit == Emit::kTile || emit == Emit::kSchedule; }
 
-/// The module from tile level as far as --emit asks for; texts are added to `text`. False, and reported, where that fails.
-bool LowerModule(Session& session, ir::Module& module, const Target& target, std::string& text) {
+/// The module from tile level as far as --emit asks for; texts are added to `text`. False, and reported, where that fails, in
+/// the kernels `failed`, which may be null.
+bool LowerModule(Session& session, ir::Module& module, const Target& target, std::string& text,
+                 std::vector<const ir::Kernel*>* failed = nullptr) {
   const Options& options = session.options;
   if (options.emit == Emit::kTile) {
     text += ir::Print(module);
     return true;
   }
   if (options.emit == Emit::kSchedule || !options.run_passes.empty()) {
-    if (!LowerKernels(kPasses, session, module, target, Until::kSchedule, nullptr)) return false;
+    if (!LowerKernels(kPasses, session, module, target, Until::kSchedule, nullptr, failed)) return false;
     text += ir::Print(module);
     return true;
   }
-  if (!LowerKernels(kPasses, session, module, target, Until::kProved, options.emit == Emit::kCertificate ? &text : nullptr))
-    return false;
+  std::string* certificate = options.emit == Emit::kCertificate ? &text : nullptr;
+  if (!LowerKernels(kPasses, session, module, target, Until::kProved, certificate, failed)) return false;
   if (options.emit == Emit::kCertificate) return true;
   certify::WarnOfConflicts(module, session.diagnostics);
   if (options.emit == Emit::kReport) text += codegen::EmitReport(module, session.sources);
@@ -242,8 +244,9 @@ bool FitsWith(const Options& given, const ast::Program& program, const Target& t
 }
 
 /// Where shared memory or registers do not suffice: which parameter to halve, and how often, until they do; or to double, as what
-/// is small may count workers.
-void SuggestValues(Session& session, const ast::Program& program, const Target& target, const ir::Module& module) {
+/// is small may count workers. Of the kernels `failed`: others may have parameters of these names, with values of their own.
+void SuggestValues(Session& session, const ast::Program& program, const Target& target,
+                   const std::vector<const ir::Kernel*>& failed) {
   constexpr int64_t kSmall = 8;
   const auto& all = session.diagnostics.All();
   const auto is_overflow = [](const Diagnostic& each) {
@@ -254,7 +257,7 @@ void SuggestValues(Session& session, const ast::Program& program, const Target& 
   if (overflow == all.end() || !session.options.run_passes.empty()) return;
   std::string ways;
   std::map<std::string, int64_t> parameters;
-  for (const ir::Kernel& kernel : module.kernels) parameters.insert(kernel.bindings.begin(), kernel.bindings.end());
+  for (const ir::Kernel* kernel : failed) parameters.insert(kernel->bindings.begin(), kernel->bindings.end());
   for (const auto& [name, value] : parameters) {
     const int64_t least = value < kSmall ? 1 : kSmall, most = value < kSmall ? kSmall : value;
     int64_t other = value;
@@ -274,8 +277,9 @@ bool CompileFor(Session& session, const ast::Program& program, const Target& tar
   if (!checked) return false;
   SetCrashPass("from_ast");
   modules.push_back(ir::FromAst(*checked, std::string(target.name)));
-  if (LowerModule(session, modules.back(), target, text)) return true;
-  SuggestValues(session, program, target, modules.back());
+  std::vector<const ir::Kernel*> failed;
+  if (LowerModule(session, modules.back(), target, text, &failed)) return true;
+  SuggestValues(session, program, target, failed);
   return false;
 }
 

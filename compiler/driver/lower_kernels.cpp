@@ -73,7 +73,7 @@ std::vector<size_t> LongestFirst(const ir::Module& module) {
 }  // namespace
 
 bool LowerKernels(std::span<const Pass> passes, Session& session, ir::Module& module, const Target& target, Until until,
-                  std::string* certificate) {
+                  std::string* certificate, std::vector<const ir::Kernel*>* failed) {
   const Options& options = session.options;
   const size_t count = module.kernels.size();
   std::vector<Diagnostics> reports(count);
@@ -94,6 +94,9 @@ bool LowerKernels(std::span<const Pass> passes, Session& session, ir::Module& mo
   } else {
     const std::vector<size_t> order = LongestFirst(module);
     ForEachInParallel(count, [&](size_t i) { lower(order[i]); });
+  }
+  for (size_t i = 0; i < count && failed != nullptr; ++i) {
+    if (reports[i].HasErrors()) failed->push_back(&module.kernels[i]);
   }
   const size_t reported = session.diagnostics.All().size();
   for (Diagnostics& report : reports) session.diagnostics.Append(std::move(report));
