@@ -250,13 +250,16 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
   const std::set<int64_t> rows_of_sums = RowsOfSums(kernel, worker);
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   const std::set<ir::ValueId> only_multiplied = OnlyMultiplied(worker.body);
-  // By rows and columns, where it stands first: the same mend will do for it elsewhere.
+  // By rows and columns, where it stands first in the worker, or else in what it calls: the same mend will do for it elsewhere.
   struct Misfit {
     ir::Type type;
     const ir::Op* op;
   };
   std::map<std::pair<int64_t, int64_t>, Misfit> misfits;
   std::set<ir::ValueId> parts;
+  const auto place = [&](const ir::Op& op) {
+    return std::pair(op.span.file != worker.span.file || op.span.begin < worker.span.begin, op.span.begin);
+  };
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kPart) parts.insert(op.results[0]);
     if (op.code == ir::OpCode::kReceive || op.code == ir::OpCode::kTranspose) return;  // may stay in shared memory
@@ -266,7 +269,7 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
       const bool fits = worker.layout.HoldsRows(type.rows) && worker.layout.HoldsCols(type.cols);
       if (fits || op.code == ir::OpCode::kPart || columns.contains(value)) continue;
       const auto [misfit, is_new] = misfits.try_emplace({type.rows, type.cols}, Misfit{type, &op});
-      if (!is_new && op.span.begin < misfit->second.op->span.begin) misfit->second = {type, &op};
+      if (!is_new && place(op) < place(*misfit->second.op)) misfit->second = {type, &op};
     }
   });
   for (const auto& [shape, misfit] : misfits) {
