@@ -147,7 +147,8 @@ Value Elaborator::CallConversion(const ast::CallExpr& expr, DType dtype) {
   const Span inner = converted->span;
   const bool is_here = inner.file == expr.span.file && inner.begin >= expr.span.begin && inner.end <= expr.span.end;
   if (converted->kind == ExprKind::kConvert && !is_here) converted->span = expr.span;
-  if (is_math) return of_width(MakeConvert(std::move(converted), DType::kI64));
+  // A float may become a u64 that no i64 is.
+  if (is_math && dtype != DType::kU64) return of_width(MakeConvert(std::move(converted), DType::kI64));
   return ExprValue(std::move(converted), expr.span);
 }
 
