@@ -140,7 +140,7 @@ bool Elaborator::WholeAxis(const typed::Expr& extent, const typed::Param& param,
                number ? fmt::format("axis {} of `{}` has {} elements, too many or too few for a tile", dim, param.name, *number)
                       : fmt::format("the whole of axis {} of `{}` is taken, and {} is known at launch only", dim, param.name, name))
         .Note(param.span, fmt::format("`{}` is declared here", param.name))
-        .Help("loop over blocks of the axis, `for n in N by 128`, or make its extent a compile-time parameter");
+        .Help(HelpToLoop(extent));
     return false;
   }
   axis.start = MakeInt(0, span);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/syntax/source_text.h"
@@ -80,6 +81,19 @@ bool Elaborator::SuggestLeadingIndex(const ast::IndexExpr& expr, const typed::Pa
   return true;
 }
 
+bool Elaborator::IsOfGrid(const std::string& name) {
+  const Value& index = scope_->Find(name)->value;
+  const typed::Expr& first = index.block ? *index.block->start : *index.expr;
+  return first.kind == ExprKind::kVar && kernel_.vars[first.id].kind == typed::VarKind::kGrid;
+}
+
+std::string Elaborator::HelpToLoop(const typed::Expr& extent) {
+  std::string dim = extent.kind == ExprKind::kDim ? kernel_.dims[extent.id].name : "N", name = "j";
+  if (dim.size() == 1 && std::isupper(static_cast<unsigned char>(dim[0])) != 0) name[0] = static_cast<char>(dim[0] - 'A' + 'a');
+  if (scope_->Find(name) != nullptr) name = "j";
+  return fmt::format("loop over blocks of the axis, `for {} in {} by 128`, or make its extent a compile-time parameter", name, dim);
+}
+
 /// The last of `axes` has no index, and can't be taken whole.
 void Elaborator::ReportMissingIndex(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<AxisRange>& axes) {
   const size_t axis = axes.size() - 1, found = expr.indices.size();
@@ -92,7 +106,10 @@ void Elaborator::ReportMissingIndex(const ast::IndexExpr& expr, const typed::Par
   report.Note(param.span, fmt::format("`{}` is declared here", param.name));
   if (SuggestLeadingIndex(expr, param, axes, report)) return;
   const std::string over = found == axis && !expr.fill ? IndexOver(extent) : "";
-  if (!over.empty())
+  // Of a block of the grid, a reduction would be one of the block alone.
+  if (is_reduced_ && (over.empty() || IsOfGrid(over)))
+    report.Help(HelpToLoop(extent));
+  else if (!over.empty())
     report.Help(fmt::format("write `{}`, the index that runs over it, behind {}", over, found == 1 ? "the one" : "the others"),
                 Edit{{expr.span.file, expr.span.end - 1, expr.span.end - 1}, ", " + over});
   else

@@ -9,6 +9,7 @@
 
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/views.h"
+#include "compiler/support/scoped.h"
 
 namespace tkc::sema {
 
@@ -84,6 +85,11 @@ void Elaborator::CheckAssign(const ast::AssignStmt& stmt) {
         return;
     }
   }
+  const auto* variable = ast::DynCast<ast::NameExpr>(*stmt.target);
+  const Symbol* symbol = variable ? scope_->Find(variable->name) : nullptr;
+  const bool is_variable = symbol != nullptr && symbol->var != typed::kNone;
+  const Scoped<const ast::Expr*> assigned(assigned_, is_variable ? stmt.value.get() : nullptr);
+  if (is_variable) assigned_type_ = kernel_.vars[symbol->var].type;
   Value value = Eval(*stmt.value);
   if (const auto* name = ast::DynCast<ast::NameExpr>(*stmt.target)) return AssignName(stmt, *name, std::move(value));
   if (const auto* tuple = ast::DynCast<ast::TupleExpr>(*stmt.target); tuple != nullptr && stmt.op == ast::AssignOp::kSet) {

@@ -10,6 +10,7 @@
 #include "compiler/sema/habits.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/support/nearest_name.h"
+#include "compiler/support/scoped.h"
 
 namespace tkc::sema {
 
@@ -197,6 +198,10 @@ bool Elaborator::EvalArguments(const ast::CallExpr& expr, size_t least, size_t m
       report.Help(fmt::format("write `{}({})`", name, builtin->arguments));
     return false;
   }
+  const Builtin* callee = FindBuiltin(name);
+  const bool reduces = callee != nullptr && (callee->kind == Class::kRowReduce || callee->kind == Class::kColReduce ||
+                                             callee->kind == Class::kRowArgMax || callee->kind == Class::kSoftmax);
+  const Scoped<bool> reduced(is_reduced_, is_reduced_ || reduces);
   if (!EvalAll(expr.arguments, args)) return false;
   for (const Value& arg : args) {
     if (arg.kind == (takes_block ? Value::Kind::kBlock : Value::Kind::kExpr)) continue;

@@ -35,6 +35,13 @@ void CheckLaunchScalar(const ast::Param& param, std::optional<DType> dtype, Diag
         .Help(fmt::format("pass it as `f32`; where the kernel is to round it, `{}({})` does", Name(*dtype), param.name.text));
   }
   if (param.mode == ast::ParamMode::kIn && !param.preset) return;
+  if (param.mode == ast::ParamMode::kIn) {
+    diagnostics
+        .Error(DiagnosticKind::kTypeMismatch, param.span, fmt::format("the launch scalar `{}` has no default", param.name.text))
+        .Help("leave the value out: who launches the kernel passes one, and may have a default for it",
+              Edit{{param.span.file, param.type->span.end, param.span.end}, ""});
+    return;
+  }
   diagnostics
       .Error(DiagnosticKind::kTypeMismatch, param.span,
              fmt::format("the number `{}` is neither written nor preset", param.name.text))

@@ -18,6 +18,7 @@
 
 #include "compiler/sema/analyses.h"
 #include "compiler/sema/grid_stores.h"
+#include "compiler/sema/scalar_text.h"
 #include "compiler/sema/stores_apart.h"
 #include "compiler/sema/stores_meet.h"
 
@@ -115,7 +116,8 @@ std::optional<Meeting> FindMeeting(const std::vector<GridStore>& stores) {
 
 class GridMap {
  public:
-  GridMap(const typed::Kernel& kernel, Diagnostics& diagnostics) : kernel_(kernel), diagnostics_(diagnostics) {}
+  GridMap(const typed::Kernel& kernel, const typed::Section& section, Diagnostics& diagnostics)
+      : kernel_(kernel), section_(section), diagnostics_(diagnostics) {}
 
   void Check(const std::map<typed::ParamId, std::vector<GridStore>>& stores_of) {
     for (const auto& [tensor, stores] : stores_of) {
@@ -154,6 +156,10 @@ class GridMap {
                                   "give each a row of its own, `{}[{}, ..]`, or combine with `+=` "
                                   "and a preset `= 0`",
                                   param.name, var.name)
+                : iteration.is_grid && IsSummedOver(*store.stmt, iteration.declared)
+                    ? fmt::format("index `{}` by `{}`, make `{}` a loop of the worker in front of the store, `for {}`, "
+                                  "or combine with `+=` and a preset `= 0`",
+                                  param.name, var.name, var.name, RangeText(iteration.declared))
                 : iteration.is_grid
                     ? fmt::format(
                           "index `{}` by `{}`, let one tile store, `if {} == 0 {{ .. }}`, or combine with `+=` and a preset `= 0`",
@@ -161,6 +167,31 @@ class GridMap {
                     : fmt::format("store once, after the loop, or index `{}` by `{}`", param.name, var.name));
       return;
     }
+  }
+
+  /// Whether what is computed depends on the variable, and neither where nor whether it is stored: one tile alone has not the
+  /// whole.
+  bool IsSummedOver(const Stmt& store, typed::VarId var) const {
+    const auto is_it = [var](const typed::Expr& expr) { return expr.kind == typed::ExprKind::kVar && expr.id == var; };
+    const auto begins_at_it = [&](const typed::AxisRange& axis) { return typed::Contains(*axis.start, is_it); };
+    if (std::ranges::any_of(store.axes, begins_at_it)) return false;
+    const auto mentions = [&](const typed::Expr& expr) { return is_it(expr) || std::ranges::any_of(expr.axes, begins_at_it); };
+    const auto in = [&](const typed::ExprPtr& expr) { return expr && typed::Contains(*expr, mentions); };
+    const auto in_block = [&](const typed::Block& block, const auto& self) -> bool {
+      return std::ranges::any_of(block, [&](const typed::StmtPtr& stmt) {
+        return (stmt->kind != typed::StmtKind::kIf && in(stmt->expr)) || std::ranges::any_of(stmt->values, in) ||
+               self(stmt->body, self) || self(stmt->orelse, self);
+      });
+    };
+    return std::ranges::any_of(section_.workers, [&](const typed::Worker& worker) { return in_block(worker.body, in_block); });
+  }
+
+  /// `k in K by 64`
+  std::string RangeText(typed::VarId var) const {
+    const auto axis = std::ranges::find(section_.axes, var, &typed::GridAxis::var);
+    const bool from_zero = axis->lo->kind == typed::ExprKind::kInt && axis->lo->int_value == 0;
+    return fmt::format("{} in {}{}{}", kernel_.vars[var].name, from_zero ? "" : ScalarText(kernel_, *axis->lo) + " .. ",
+                       ScalarText(kernel_, *axis->hi), axis->is_block ? fmt::format(" by {}", axis->step) : "");
   }
 
   /// Whether axes start at digits of the variable, at a remainder among them.
@@ -225,6 +256,7 @@ class GridMap {
   }
 
   const typed::Kernel& kernel_;
+  const typed::Section& section_;
   Diagnostics& diagnostics_;
   std::set<const Stmt*> reported_;
 };
@@ -232,7 +264,7 @@ class GridMap {
 }  // namespace
 
 void CheckGridMap(const typed::Kernel& kernel, const typed::Section& section, bool deterministic, Diagnostics& diagnostics) {
-  GridMap(kernel, diagnostics).Check(CollectGridStores(kernel, section, deterministic));
+  GridMap(kernel, section, diagnostics).Check(CollectGridStores(kernel, section, deterministic));
 }
 
 }  // namespace tkc::sema

@@ -183,14 +183,17 @@ Value Elaborator::MatMul(const ast::BinaryExpr& expr, Value a, Value b) {
                            fmt::format("`@` sums over {} columns on the left and {} rows on the right", x.cols, y.rows));
     report.Label(a.span, fmt::format("`{}`", TypeText(x))).Label(b.span, fmt::format("`{}`", TypeText(y)));
     if (SuggestBlocks(*a.expr, report) || SuggestBlocks(*b.expr, report)) return Error();
-    // Where both fit, either may be meant.
+    // Where both fit, either may be meant, unless it is said what the product is to be.
+    const auto is_wanted = [&](int64_t rows, int64_t cols) {
+      return assigned_ != &expr || (assigned_type_->rows == rows && assigned_type_->cols == cols);
+    };
     const auto *left = ast::DynCast<ast::NameExpr>(*expr.left), *right = ast::DynCast<ast::NameExpr>(*expr.right);
-    const bool exchanges = y.cols == x.rows && left != nullptr && right != nullptr;
+    const bool exchanges = y.cols == x.rows && left != nullptr && right != nullptr && is_wanted(y.rows, x.cols);
     const std::string other = exchanges ? fmt::format("`{} @ {}`", right->name, left->name) : "";
     const std::string or_other = exchanges ? ", or exchange them: " + other : "";
-    if (x.cols == y.cols)
+    if (x.cols == y.cols && is_wanted(x.rows, y.rows))
       report.Help("transpose the right operand: `.T`" + or_other, Edit{{b.span.file, b.span.end, b.span.end}, ".T"});
-    else if (x.rows == y.rows)
+    else if (x.rows == y.rows && is_wanted(x.cols, y.cols))
       report.Help("transpose the left operand: `.T`" + or_other, Edit{{a.span.file, a.span.end, a.span.end}, ".T"});
     else if (exchanges)
       report.Help("exchange them: " + other, {{a.span, right->name}, {b.span, left->name}});

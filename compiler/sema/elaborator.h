@@ -282,6 +282,10 @@ class Elaborator {
   /// Indices in front are missing where one that is given goes over the range of a later axis.
   bool SuggestLeadingIndex(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes,
                            DiagnosticBuilder& report);
+  /// Whether the index `name` is one of the grid.
+  bool IsOfGrid(const std::string& name);
+  /// How to do without the whole of an axis.
+  std::string HelpToLoop(const typed::Expr& extent);
   void ReportMissingIndex(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes);
   /// `A[m][k]`: an index in brackets of its own.
   bool ReportBracketsEach(const ast::IndexExpr& expr);
@@ -324,6 +328,9 @@ class Elaborator {
   const ast::WorkerDecl* worker_ = nullptr;  // around the statement; null outside of workers
   std::optional<Span> worker_control_;       // condition that only this worker knows, around the statement
   const char* no_receive_ = nullptr;         // why a receive may not stand here
+  const ast::Expr* assigned_ = nullptr;      // what a variable of `assigned_type_` is set to or combined with
+  std::optional<typed::Type> assigned_type_;
+  bool is_reduced_ = false;  // the expression is what a function of whole rows or columns takes
   int depth_ = 0;
   std::map<typed::VarId, int> loops_of_;  // around the declaration of a variable
   int loops_ = 0;                         // around the statement
