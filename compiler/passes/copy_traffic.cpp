@@ -14,17 +14,6 @@ using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
 
-/// Calls `change` on every scalar of the operation itself.
-template <typename Change>
-void ForEachScalar(Op& op, const Change& change) {
-  for (Scalar& scalar : op.scalars) change(scalar);
-  for (ir::AxisRange& axis : op.axes) {
-    change(axis.start);
-    if (axis.lo) change(axis.lo);
-    if (axis.hi) change(axis.hi);
-  }
-}
-
 void ResolveAll(Op& op, const Names& names) {
   ForEachScalar(op, [&](Scalar& scalar) { scalar = Resolve(scalar, names); });
   for (Region& inner : op.regions) {
@@ -97,22 +86,30 @@ void NoteLet(const Op& op, Names& names) {
   if (!is_variable && symbolic::ToString(value).size() <= kLongText) names[op.symbol] = value;
 }
 
+void NameLet(const Op& let, const Names& kept, Names& names) {
+  const Scalar value = Resolve(let.scalars[0], names);
+  const auto is_same = [&](const auto& own) { return symbolic::Equal(own.second, value); };
+  auto same = kept.find(let.symbol);
+  if (same == kept.end() || !is_same(*same))
+    same = MentionsElement(value) ? std::find_if(kept.begin(), kept.end(), is_same) : kept.end();
+  if (same == kept.end())
+    names[let.symbol] = value;
+  else if (same->first == let.symbol)
+    names.erase(let.symbol);  // it stands for itself
+  else
+    names[let.symbol] = symbolic::Name(same->first, value->dtype);
+}
+
 bool CollectTraffic(const Feed& feed, const Names& kept, std::vector<Traffic>& out) {
   Names names = feed.names;
   const Region& region = *feed.region;
   for (size_t i = 0; i < region.size(); ++i) {
     const Op& op = region[i];
     switch (op.code) {
-      case OpCode::kLet: {
+      case OpCode::kLet:
         if (op.number != ir::kStays) return false;
-        const Scalar value = Resolve(op.scalars[0], names);
-        const auto same = kept.find(op.symbol);
-        if (same != kept.end() && symbolic::Equal(same->second, value))
-          names.erase(op.symbol);  // it stands for itself
-        else
-          names[op.symbol] = value;
+        NameLet(op, kept, names);
         break;
-      }
       case OpCode::kSend: {
         // Parts that follow fill the same slot.
         const auto is_same = [&](const Traffic& t) { return t.kind == Traffic::Kind::kSend && t.pipes.count(op.symbol) > 0; };

@@ -26,6 +26,10 @@ struct Feed {
   Names names;
 };
 
+/// From here on the name of the loading worker's `let` is, in `names`, what the computing one has for it. `kept`: names of that one
+/// with their values. The same name with the same value is left as it is, and what reads a tensor is what has read it there.
+void NameLet(const ir::Op& let, const Names& kept, Names& names);
+
 /// One step of a loading worker's region.
 struct Traffic {
   enum class Kind : uint8_t { kSend, kLoop, kBranch };
@@ -38,8 +42,7 @@ struct Traffic {
   bool is_early = false;        // moved to the start of the region
 };
 
-/// The steps of the region, in order. `kept`: names of the computing worker with their values; the same name with the same value is
-/// left as it is. Null if a scalar variable, which has no one value, decides about a copy.
+/// The steps of the region, in order. False if a scalar variable, which has no one value, decides about a copy.
 bool CollectTraffic(const Feed& feed, const Names& kept, std::vector<Traffic>& out);
 
 /// The sends into one pipe, with the branches around them.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/fold_copies_impl.h"
 #include "compiler/symbolic/condition.h"
 
@@ -15,6 +16,12 @@ using ir::Scalar;
 using TrafficKind = Traffic::Kind;
 
 namespace {
+
+bool Defines(const Region& region, const std::string& name) {
+  bool defines = false;
+  ForEachOp(region, [&](const Op& op) { defines |= (ir::DefinesScalar(op.code) || ir::IsLoop(op.code)) && op.symbol == name; });
+  return defines;
+}
 
 /// From `first` on, a product comes before anything that waits, branches or loops.
 bool HasProductAhead(const Region& region, size_t first) {
@@ -36,6 +43,35 @@ std::vector<Traffic*> Folding::Next(Level& level, const std::string& pipe) {
   return steps;
 }
 
+void Folding::NameReads(const Feed& feed, Region& region, size_t& first, Names& kept) const {
+  Names names = feed.names;
+  for (const Op& op : *feed.region) {
+    if (op.code != OpCode::kLet || op.number != ir::kStays) continue;
+    NameLet(op, kept, names);
+    const auto unnamed = names.find(op.symbol);
+    if (unnamed == names.end() || !MentionsElement(unnamed->second)) continue;
+    Names own;
+    const auto is_same = [&](const Op& let) {
+      if (let.code != OpCode::kLet || let.number != ir::kStays) return false;
+      NameLet(let, kept, own);
+      return own.contains(let.symbol) && symbolic::Equal(own.at(let.symbol), unnamed->second);
+    };
+    const auto place = region.begin() + static_cast<ptrdiff_t>(first);
+    const auto same = std::find_if(place, region.end(), is_same);
+    Op let = op;
+    if (same != region.end()) {
+      let = *same;
+      region.erase(same);
+    } else if (Defines(worker_.body, op.symbol)) {
+      let.symbol = kernel_.UsedNames().Free(op.symbol);
+    }
+    let.scalars = {unnamed->second};
+    kept[let.symbol] = unnamed->second;
+    region.insert(region.begin() + static_cast<ptrdiff_t>(first++), std::move(let));
+    NameLet(op, kept, names);
+  }
+}
+
 Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds, const Op* loop, Region* prologue) {
   const Names outer_lets = lets_;
   Level level;
@@ -50,7 +86,11 @@ Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds,
         kept[region[first].symbol] = region[first].scalars[0];
     }
   }
-  level.out.assign(region.begin(), region.begin() + static_cast<ptrdiff_t>(first));
+  Region own = region;
+  if (!loop) {
+    for (const Feed& feed : feeds) NameReads(feed, own, first, kept);
+  }
+  level.out.assign(own.begin(), own.begin() + static_cast<ptrdiff_t>(first));
   for (const Op& op : level.out) NoteLet(op, lets_);
   for (const Feed& feed : feeds) {
     if (!CollectTraffic(feed, kept, level.feeds.emplace_back()))
@@ -61,7 +101,7 @@ Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds,
     PlanLookahead(region, level);
   else
     MoveToStart(level);
-  const Region body(region.begin() + static_cast<ptrdiff_t>(first), region.end());
+  const Region body(own.begin() + static_cast<ptrdiff_t>(first), own.end());
   level.body = &body;
   Rewrite(body, level);
   lets_ = outer_lets;

@@ -81,6 +81,9 @@ class Folding {
  private:
   /// `prologue`: what stands before the loop whose body this is.
   ir::Region FoldRegion(const ir::Region& region, const std::vector<Feed>& feeds, const ir::Op* loop, ir::Region* prologue);
+  /// What the loading worker names and reads from a tensor has a name among the region's `first` operations, too, by which copies
+  /// call it: one that this worker gives it further down moves there.
+  void NameReads(const Feed& feed, ir::Region& region, size_t& first, Names& kept) const;
   void Rewrite(const ir::Region& region, Level& level);
   /// An operation that receives.
   void Take(const ir::Op& op, Level& level);

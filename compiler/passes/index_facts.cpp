@@ -77,6 +77,25 @@ Scalar IndexFacts::Named(Scalar scalar) const {
   return scalar;
 }
 
+bool IndexFacts::AddEndsInside(const Scalar& end, const ir::AxisRange& axis, const Scalar& extent, std::vector<Scalar>& inside,
+                               int& ends) const {
+  constexpr int kMostEnds = 64;  // a minimum of minima that name each other might grow for ever
+  if (++ends > kMostEnds) return false;
+  const Scalar meaning = Named(end);
+  if (meaning->kind != symbolic::Kind::kMin) {
+    if (!symbolic::Equal(meaning, extent) && Divisor(symbolic::Sub(meaning, axis.lo)) % axis.extent != 0) inside.push_back(end);
+    return true;
+  }
+  std::vector<Scalar> least;
+  for (const Scalar& each : meaning->args) {
+    if (!AddEndsInside(each, axis, extent, least, ends)) return false;
+  }
+  // The name says all of them at once: no block ends behind those that are left out.
+  if (!least.empty() && end->kind == symbolic::Kind::kName) least = {end};
+  inside.insert(inside.end(), least.begin(), least.end());
+  return true;
+}
+
 std::optional<std::vector<Scalar>> IndexFacts::EndsInsideBlocks(const ir::AxisRange& axis, const Scalar& extent) const {
   std::vector<Scalar> inside;
   if (!axis.lo && !axis.hi) return inside;
@@ -89,18 +108,8 @@ std::optional<std::vector<Scalar>> IndexFacts::EndsInsideBlocks(const ir::AxisRa
     if (!is_of_range) return std::nullopt;
   }
   if (!is_of_range) return std::nullopt;
-  // The range ends at the least of these.
-  constexpr size_t kMostEnds = 64;  // a minimum of minima that name each other might grow for ever
-  std::vector<Scalar> ends = {axis.hi};
-  for (size_t i = 0; i < ends.size(); ++i) {
-    if (ends.size() > kMostEnds) return std::nullopt;
-    const Scalar end = Named(ends[i]);
-    if (end->kind == symbolic::Kind::kMin) {
-      ends.insert(ends.end(), end->args.begin(), end->args.end());
-    } else if (!symbolic::Equal(end, extent) && Divisor(symbolic::Sub(end, axis.lo)) % axis.extent != 0) {
-      inside.push_back(ends[i]);
-    }
-  }
+  int ends = 0;
+  if (!AddEndsInside(axis.hi, axis, extent, inside, ends)) return std::nullopt;
   return inside;
 }
 

@@ -60,6 +60,9 @@ class IndexFacts {
   void Learn(const ir::Region& region);
   void Learn(const Steps& steps);
   void Define(const std::string& name, const Meaning& meaning);
+  /// Adds what of `end`, of which the range ends at the least, may lie inside a block. False where there seems to be no end of it.
+  bool AddEndsInside(const ir::Scalar& end, const ir::AxisRange& axis, const ir::Scalar& extent, std::vector<ir::Scalar>& inside,
+                     int& ends) const;
   ir::Scalar Expanded(ir::Scalar scalar, bool with_steps) const;
   /// What a let names, as it was written: names in it stay.
   ir::Scalar Named(ir::Scalar scalar) const;

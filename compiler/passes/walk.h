@@ -20,6 +20,17 @@ void ForEachOp(RegionType& region, const Visit& visit) {
   }
 }
 
+/// Calls `change` on every scalar of the operation itself.
+template <typename Change>
+void ForEachScalar(ir::Op& op, const Change& change) {
+  for (ir::Scalar& scalar : op.scalars) change(scalar);
+  for (ir::AxisRange& axis : op.axes) {
+    change(axis.start);
+    if (axis.lo) change(axis.lo);
+    if (axis.hi) change(axis.hi);
+  }
+}
+
 /// Whether the operation or one inside it uses `value` (reads it, or changes it in place).
 bool Uses(const ir::Op& op, ir::ValueId value);
 

@@ -23,6 +23,13 @@ namespace {
 
 constexpr int kDeepestLoop = 12;  // each doubles the work of analyses that go round it
 
+/// Whether a loop had better not compute it anew in each iteration.
+bool IsLong(const typed::Expr& bound) {
+  constexpr int kNodes = 6;
+  const auto is_element = [](const typed::Expr& node) { return node.kind == ExprKind::kElement; };
+  return CountNodes(bound, kNodes) == kNodes || typed::Contains(bound, is_element);
+}
+
 }  // namespace
 
 ExprPtr Elaborator::EdgeOf(const typed::Expr& lo, const typed::Expr& hi, int64_t step) {
@@ -157,7 +164,7 @@ void Elaborator::CheckFor(const ast::ForStmt& stmt) {
   }
   // A range is computed once, before the first iteration.
   const auto bind = [&](ExprPtr& bound, const char* suffix) {
-    if (CountNodes(*bound, 6) < 6) return;
+    if (!IsLong(*bound)) return;
     const Span span = bound->span;
     bound = std::move(BindNew(stmt.index.text + suffix, ExprValue(std::move(bound), span), span).expr);
   };
