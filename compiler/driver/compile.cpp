@@ -45,6 +45,7 @@
 #include "compiler/passes/mark_accesses.h"
 #include "compiler/passes/mark_numbers.h"
 #include "compiler/passes/multicast.h"
+#include "compiler/passes/name_elements.h"
 #include "compiler/passes/narrow_moves.h"
 #include "compiler/passes/overlap_products.h"
 #include "compiler/passes/plan_registers.h"
@@ -110,6 +111,7 @@ constexpr Pass kPasses[] = {
     {"multicast", passes::Multicast},                              // before insert_sync: who arrives at a slot depends on it
     {"draw_tiles", passes::DrawTiles},                             // before plan_shared: the pipe of tiles' numbers takes room, too
     {"plan_shared", passes::PlanShared, {}, Established::kSlots},  // fixes slot counts, which barriers and rings repeat
+    {"name_elements", passes::NameElements},                       // before loops are cut in parts and walked for what they read
     {"share_reads", passes::ShareReads},                           // on loads as they will be; before all that counts tiles in use
     {"advance_reads", passes::AdvanceReads},        // on loads and stores as they will be; before pipes become barriers
     {"cut_stores", passes::CutStores},              // on loads and stores as they will be
