@@ -40,26 +40,16 @@ bool IsApproximate(const Expr& expr) {
   }
 }
 
-/// A constant that keeps products of small integers exact.
-bool HasFewBits(double value) {
-  return std::isinf(value) || (std::abs(value) <= 1024 && value * 1024 == std::nearbyint(value * 1024));
-}
-
 class Visitor {
  public:
   Arithmetic result;
-  bool has_fractions = false, rounds = false, multiplies = false;
 
   void Visit(const typed::ExprPtr& expr) {
     if (!expr) return;
     if (IsApproximate(*expr)) ++result.functions;
-    if (expr->kind == ExprKind::kFloat && !HasFewBits(expr->float_value)) result.is_exact = false;
-    has_fractions |= expr->kind == ExprKind::kFloat && expr->float_value != std::nearbyint(expr->float_value);
-    multiplies |= expr->kind == ExprKind::kMatMul;
-    if (expr->kind == ExprKind::kConvert && IsNarrowFloat(expr->type.dtype) && (expr->args[0]->type.dtype == DType::kF32)) {
-      rounds = true;
-      if (Bytes(expr->type.dtype) == 1) result.narrows_to_8 = true;
-    }
+    const bool narrows_to_8 = expr->kind == ExprKind::kConvert && IsNarrowFloat(expr->type.dtype) &&
+                              expr->args[0]->type.dtype == DType::kF32 && Bytes(expr->type.dtype) == 1;
+    result.narrows_to_8 |= narrows_to_8;
     for (const typed::ExprPtr& arg : expr->args) Visit(arg);
     for (const typed::AxisRange& axis : expr->axes) {
       Visit(axis.start);
@@ -163,19 +153,6 @@ double SmallestStep(DType dtype) {
   }
 }
 
-/// Sums have at most this many terms: all dimensions and constants of the kernel together.
-double Terms(const typed::Kernel& kernel, const interp::Arguments& arguments) {
-  double terms = 16;
-  for (const auto& [name, extent] : arguments.dims) terms += static_cast<double>(extent);
-  for (const auto& [name, value] : kernel.bindings) terms += static_cast<double>(std::abs(value));
-  return terms;
-}
-
-/// Integers up to here are numbers of `f32`.
-constexpr double kLargestExact = 0x1p24;
-/// No sum whose result is below this has terms that come near it.
-constexpr double kSurelyExact = 0x1p14;
-
 /// Results that are by so much smaller than what they follow from are what roundings have left.
 constexpr double kCancelled = 0x1p-20;
 
@@ -190,15 +167,6 @@ double Allowed(const Tolerance& tolerance, const std::string& tensor, DType dtyp
   if (tolerance.exact || !IsFloat(dtype) || !std::isfinite(want)) return 0;
   return std::max(Unit(dtype) * std::abs(want), SmallestStep(dtype)) + tolerance.of_magnitude * tolerance.magnitudes.at(tensor)[i] +
          tolerance.flushed;
-}
-
-double LargestOf(const typed::Kernel& kernel, const interp::Arguments& results) {
-  double largest = 0;
-  for (const typed::Param& param : kernel.params) {
-    if (!interp::IsOutput(param)) continue;
-    for (const double value : results.tensors.at(param.name).ToReals()) largest = std::max(largest, std::abs(value));
-  }
-  return largest;
 }
 
 /// By how much elements differ; of integers of 64 bits the numbers as doubles would not tell.
@@ -218,39 +186,16 @@ std::vector<double> Distances(const Tensor& a, const Tensor& b) {
   return distances;
 }
 
-}  // namespace
-
-Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
-  Visitor visitor;
-  visitor.result.narrows = Roundings(kernel).Most();
-  for (const typed::Section& section : kernel.sections) {
-    visitor.Visit(section.lets);
-    for (const typed::Worker& worker : section.workers) visitor.Visit(worker.body);
-    for (const typed::Pipe& pipe : section.pipes) {
-      for (const typed::PipeField& field : pipe.fields) {
-        if (IsNarrowFloat(field.dtype)) visitor.result.narrows = std::max(visitor.result.narrows, 1);
-      }
-    }
-  }
-  // What a fraction has made and was rounded for the next product has more bits behind the point there than one product leaves room
-  // for.
-  if (visitor.has_fractions && visitor.rounds && visitor.multiplies) visitor.result.is_exact = false;
-  if (visitor.result.functions > 0) visitor.result.is_exact = false, visitor.result.flushes = true;
-  return visitor.result;
-}
-
+/// `want` is what the reference computed, `measures` what it told. Runs it once more.
 Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, const interp::Arguments& before,
-                       const interp::Arguments& want, bool integers) {
+                       const interp::Arguments& want, const interp::Measures& measures) {
+  constexpr double kFewTerms = 16;  // what is no chain of sums
   Tolerance tolerance;
-  const bool may_be_exact = integers && arithmetic.is_exact;
-  if (may_be_exact && LargestOf(entry.kernels.front(), want) < kSurelyExact) {
-    tolerance.exact = true;
-    return tolerance;
-  }
   const typed::Kernel& kernel = entry.kernels.front();
-  tolerance.of_magnitude = Terms(kernel, before) * 0x1p-24;
+  const double terms = kFewTerms + measures.terms;
+  tolerance.of_magnitude = terms * 0x1p-24;
   if (arithmetic.functions > 0) tolerance.of_magnitude = 4 * (tolerance.of_magnitude + arithmetic.functions * 0x1p-20);
-  if (arithmetic.flushes) tolerance.flushed = Terms(kernel, before) * 0x1p-126;
+  if (arithmetic.flushes) tolerance.flushed = terms * 0x1p-126;
   tolerance.of_magnitude += arithmetic.narrows * (arithmetic.narrows_to_8 ? 0x1p-3 : 0x1p-8);
   interp::Arguments absolute = before;
   for (auto& [name, tensor] : absolute.tensors) {
@@ -261,13 +206,15 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
   }
   Diagnostics ignored;
   const interp::Signs signs = arithmetic.functions > 0 ? interp::Signs::kKept : interp::Signs::kDropped;
-  double made_of = 0;  // the largest of what results follow from: what sections hand on, and what is read
-  const bool ran = static_cast<bool>(interp::Interpret(entry, absolute, ignored, signs, &made_of));
+  interp::Measures of_magnitudes;
+  of_magnitudes.is_exact = measures.is_exact;
+  const bool ran = static_cast<bool>(interp::Interpret(entry, absolute, ignored, signs, &of_magnitudes));
+  double made_of = of_magnitudes.largest_work;  // the largest of what results follow from: what sections hand on, and what is read
   for (const typed::Param& param : kernel.params) {
     const bool is_read = param.kind == typed::ParamKind::kTensor && IsFloat(param.dtype) && param.mode != typed::TensorMode::kOut;
     if (is_read) made_of = std::max(made_of, LargestFinite(before.tensors.at(param.name).ToReals()));
   }
-  if (may_be_exact && ran && LargestOf(kernel, absolute) <= kLargestExact) tolerance.exact = true;
+  tolerance.exact = ran && of_magnitudes.is_exact;
   for (const typed::Param& param : kernel.params) {
     if (!interp::IsOutput(param)) continue;
     std::vector<double> sums = want.tensors.at(param.name).ToReals();
@@ -283,6 +230,24 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
     tolerance.magnitudes[param.name] = std::move(sums);
   }
   return tolerance;
+}
+
+}  // namespace
+
+Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
+  Visitor visitor;
+  visitor.result.narrows = Roundings(kernel).Most();
+  for (const typed::Section& section : kernel.sections) {
+    visitor.Visit(section.lets);
+    for (const typed::Worker& worker : section.workers) visitor.Visit(worker.body);
+    for (const typed::Pipe& pipe : section.pipes) {
+      for (const typed::PipeField& field : pipe.fields) {
+        if (IsNarrowFloat(field.dtype)) visitor.result.narrows = std::max(visitor.result.narrows, 1);
+      }
+    }
+  }
+  visitor.result.flushes |= visitor.result.functions > 0;
+  return visitor.result;
 }
 
 std::string ToString(const Difference& d, const std::string& other) {
@@ -339,8 +304,10 @@ std::pair<std::string, double> LargestError(const std::map<std::string, Tensor>&
 Result<Expected> Expect(const typed::Entry& entry, const Arithmetic& arithmetic, const interp::Arguments& before, bool integers,
                         Diagnostics& diagnostics) {
   interp::Arguments want = before;
-  if (!interp::Interpret(entry, want, diagnostics)) return Failure{};
-  Tolerance tolerance = ToleranceFor(entry, arithmetic, before, want, integers);
+  interp::Measures measures;
+  measures.is_exact = integers && arithmetic.functions == 0;
+  if (!interp::Interpret(entry, want, diagnostics, interp::Signs::kKept, &measures)) return Failure{};
+  Tolerance tolerance = ToleranceFor(entry, arithmetic, before, want, measures);
   return Expected{&entry, arithmetic.flushes, before, std::move(want), std::move(tolerance)};
 }
 

@@ -3,13 +3,14 @@
 //
 // se-6 and se-10 leave the order of additions open, se-11 gives functions a relative error of 2^-20, and a store rounds to the
 // element type. So an element may be off by: one unit in the last place of its type (two roundings may fall to either side);
-// n * 2^-24 of the sum of its terms' magnitudes, n being the number of terms; f * 2^-20 of that where f functions are applied,
-// four times as much, as an exponent's error is multiplied by its argument; 2^-8 of it each time that intermediate values, of which
-// others are computed, are rounded to 16 bits (8 bits: 2^-3) and may so fall to either side, too; n * 2^-126 where subnormal
-// numbers may be taken for 0 (se-8). As quotients by such numbers are finite or not, an element is right as well if it agrees with
-// the reference that takes all for 0. The sum of magnitudes is what the reference gives for the inputs' absolute values where
-// differences are added up instead. Where nothing but sums and products of small integers is computed, and their magnitudes stay
-// below 2^24, every order gives the same bits, and nothing may differ.
+// n * 2^-24 of the sum of its terms' magnitudes, n being the number of terms, counted in the run; f * 2^-20 of that where f
+// functions are applied, four times as much, as an exponent's error is multiplied by its argument; 2^-8 of it each time that
+// intermediate values, of which others are computed, are rounded to 16 bits (8 bits: 2^-3) and may so fall to either side, too; n *
+// 2^-126 where subnormal numbers may be taken for 0 (se-8). As quotients by such numbers are finite or not, an element is right as
+// well if it agrees with the reference that takes all for 0. The sum of magnitudes is what the reference gives for the inputs'
+// absolute values where differences are added up instead. Where integers are read, and f32 has room for all bits of the sums and
+// products that are made of them and of their magnitudes (interp/measure.h), every order gives the same bits, and nothing may
+// differ.
 #pragma once
 
 #include <map>
@@ -27,9 +28,8 @@ namespace tkc {
 
 /// What a kernel computes with, as far as rounding is concerned.
 struct Arithmetic {
-  bool is_exact = true;  // sums and products only, constants of few bits: exact on small integers
-  int functions = 0;     // approximate operations
-  int narrows = 0;       // intermediate values are rounded to 16 bits: so often, one behind the other
+  int functions = 0;  // approximate operations
+  int narrows = 0;    // intermediate values are rounded to 16 bits: so often, one behind the other
   bool narrows_to_8 = false;
   bool flushes = false;  // functions, or sums in the memory of a tensor
 };
@@ -42,10 +42,6 @@ struct Tolerance {
   double flushed = 0;                                     // whatever the magnitude
   std::map<std::string, std::vector<double>> magnitudes;  // of each output, by element
 };
-
-/// For `arguments` as they are before the run; `want` is what the reference computed. Runs the reference once more unless exact.
-Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, const interp::Arguments& before,
-                       const interp::Arguments& want, bool integers);
 
 struct Difference {
   std::string tensor;
@@ -72,7 +68,7 @@ struct Expected {
   Tolerance tolerance;
 };
 
-/// Runs the reference; a failure is in `diagnostics`.
+/// Runs the reference, twice; a failure is in `diagnostics`. `integers`: all inputs are.
 Result<Expected> Expect(const typed::Entry& entry, const Arithmetic& arithmetic, const interp::Arguments& before, bool integers,
                         Diagnostics& diagnostics);
 

@@ -230,6 +230,7 @@ SectionPlan PlanSection(const Launch& launch, const Section& section) {
 
 void RunBlock(Launch& launch, const Section& section, const SectionPlan& plan, const std::vector<Value>& vars,
               const std::string& place, StackPool& stacks, Faults& faults) {
+  launch.terms.sent.assign(section.pipes.size(), 0);
   BlockRun(launch, section, plan, faults).Run(plan, vars, place, stacks);
 }
 

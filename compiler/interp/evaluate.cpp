@@ -61,18 +61,15 @@ Value Evaluator::Evaluate(const Expr& expr) {
     case ExprKind::kCall: return Call(expr);
     case ExprKind::kConvert: return Evaluate(*expr.args[0]).ConvertedTo(expr.type.dtype);
     case ExprKind::kSplat: return Evaluate(*expr.args[0]).BroadcastTo(expr.type);
-    case ExprKind::kReduce: return Reduce(expr.op, Evaluate(*expr.args[0]), expr.axis, expr.type);
-    case ExprKind::kCumsum: return Cumsum(Evaluate(*expr.args[0]), expr.axis, expr.type);
+    case ExprKind::kReduce:
+    case ExprKind::kCumsum: return Sum(expr);
     case ExprKind::kTranspose: return Transpose(Evaluate(*expr.args[0]));
     case ExprKind::kPart: {
       const Value whole = Evaluate(*expr.args[0]);
       const int64_t row = Integer(*expr.args[1]);
       return Part(whole, row, Integer(*expr.args[2]), expr.type);
     }
-    case ExprKind::kMatMul: {
-      const Value a = Evaluate(*expr.args[0]);
-      return MatMul(a, Evaluate(*expr.args[1]), expr.type, Rounding::kNow);
-    }
+    case ExprKind::kMatMul: return Product(expr, Rounding::kNow);
     case ExprKind::kPositions: return Positions(Integer(*expr.args[0]), expr.type);
     case ExprKind::kCat: return Cat(expr);
     case ExprKind::kReshape: return Reshape(Evaluate(*expr.args[0]), expr.type);
@@ -82,10 +79,7 @@ Value Evaluator::Evaluate(const Expr& expr) {
 
 Value Evaluator::Term(const Expr& expr) {
   if (!TakesProduct(expr)) return Evaluate(expr);
-  if (expr.kind == ExprKind::kMatMul && IsFloat(expr.type.dtype)) {
-    const Value a = Evaluate(*expr.args[0]);
-    return MatMul(a, Evaluate(*expr.args[1]), expr.type, Rounding::kLater);
-  }
+  if (expr.kind == ExprKind::kMatMul) return Product(expr, Rounding::kLater);
   if (IsSum(expr)) return Binary(expr, Rounding::kLater);
   if (expr.kind == ExprKind::kUnary && IsFloat(expr.type.dtype)) {
     Value negated = Term(*expr.args[0]);  // ApplyUnary would round
@@ -103,7 +97,35 @@ Value Evaluator::Binary(const Expr& expr, Rounding rounding) {
   Value y = takes_product ? Term(*expr.args[1]) : Evaluate(*expr.args[1]);
   if (launch_.flushes && expr.op == Op::kDiv && expr.type.is_tile && IsFloat(expr.type.dtype)) y = WithoutSubnormals(std::move(y));
   const Op op = expr.op == Op::kSub && DropsSigns(expr) ? Op::kAdd : expr.op;
-  return ApplyBinary(op, x, y, expr.type, rounding, expr.span);
+  Value result = ApplyBinary(op, x, y, expr.type, rounding, expr.span);
+  if (IsWatched(expr) && (op == Op::kAdd || op == Op::kSub)) Watch(result, std::min(LowestBit(x), LowestBit(y)));
+  if (IsWatched(expr) && op == Op::kMul) Watch(result, LowestBit(x) + LowestBit(y));
+  return result;
+}
+
+void Evaluator::Watch(const Value& result, int lowest_bit) {
+  if (launch_.measures == nullptr || !launch_.measures->is_exact) return;
+  for (int64_t i = 0; i < result.size() && launch_.measures->is_exact; ++i)
+    launch_.measures->is_exact = HasRoom(DType::kF32, result.Reals()[i], lowest_bit);
+}
+
+Value Evaluator::Product(const Expr& expr, Rounding rounding) {
+  const Value a = Evaluate(*expr.args[0]);
+  const Value b = Evaluate(*expr.args[1]);
+  // Of terms of either sign, some may add up to more than all of them.
+  if (IsWatched(expr)) Watch(MatMul(Magnitudes(a), Magnitudes(b), expr.type, Rounding::kLater), LowestBit(a) + LowestBit(b));
+  return MatMul(a, b, expr.type, rounding);
+}
+
+/// And what is reduced otherwise.
+Value Evaluator::Sum(const Expr& expr) {
+  const Value x = Evaluate(*expr.args[0]);
+  const bool runs = expr.kind == ExprKind::kCumsum;
+  const auto of = [&](const Value& terms) {
+    return runs ? Cumsum(terms, expr.axis, expr.type) : Reduce(expr.op, terms, expr.axis, expr.type);
+  };
+  if (IsWatched(expr) && x.is_float() && (runs || expr.op == Op::kAdd)) Watch(of(Magnitudes(x)), LowestBit(x));
+  return of(x);
 }
 
 Value Evaluator::Call(const Expr& expr) {

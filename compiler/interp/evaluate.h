@@ -29,7 +29,14 @@ class Evaluator {
   Value Term(const typed::Expr& expr);
   /// Of an expression of floats: whether magnitudes are what is asked for.
   bool DropsSigns(const typed::Expr& expr) const { return launch_.magnitudes && IsFloat(expr.type.dtype); }
+  bool IsWatched(const typed::Expr& expr) const {
+    return launch_.measures != nullptr && launch_.measures->is_exact && IsFloat(expr.type.dtype);
+  }
   Value Binary(const typed::Expr& expr, Rounding rounding);
+  /// Notes if f32 has no room for a sum or product of multiples of 2^lowest_bit.
+  void Watch(const Value& result, int lowest_bit);
+  Value Product(const typed::Expr& expr, Rounding rounding);
+  Value Sum(const typed::Expr& expr);
   Value Call(const typed::Expr& expr);
   Value Cat(const typed::Expr& expr);
   Value Read(const typed::Expr& expr);

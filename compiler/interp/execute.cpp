@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/support/internal_error.h"
 
 namespace tkc::interp {
@@ -23,9 +25,12 @@ void Executor::Execute(const Block& block) {
 void Executor::Execute(const Stmt& stmt) {
   switch (stmt.kind) {
     case StmtKind::kLet:
-    case StmtKind::kAssign:
+    case StmtKind::kAssign: {
+      const double terms = TermsOf(*stmt.expr);
       Var(stmt.var) = evaluator_.Evaluate(*stmt.expr).BroadcastTo(launch_.kernel->vars[static_cast<size_t>(stmt.var)].type);
+      Var(stmt.var).set_terms(terms);
       break;
+    }
     case StmtKind::kAssignPart: AssignPartOf(stmt); break;
     case StmtKind::kFor: Loop(stmt); break;
     case StmtKind::kIf: Execute(evaluator_.Truth(*stmt.expr) ? stmt.body : stmt.orelse); break;
@@ -39,7 +44,9 @@ void Executor::AssignPartOf(const Stmt& stmt) {
   const Value part = evaluator_.Evaluate(*stmt.expr);
   const int64_t row = stmt.row ? evaluator_.Integer(*stmt.row) : 0;
   const int64_t col = stmt.col ? evaluator_.Integer(*stmt.col) : 0;
-  if (!faults_.failed()) AssignPart(Var(stmt.var), row, col, part);
+  if (faults_.failed()) return;
+  Var(stmt.var).set_terms(std::max(Var(stmt.var).terms(), TermsOf(*stmt.expr)));
+  AssignPart(Var(stmt.var), row, col, part);
 }
 
 void Executor::Loop(const Stmt& stmt) {
@@ -65,7 +72,9 @@ void Executor::Receive(const Stmt& stmt) {
   traffic_->Receive(stmt, RingOf(stmt), fields);
   if (faults_.failed()) return;
   for (size_t i = 0; i < stmt.received.size(); ++i) {
-    if (stmt.received[i] != typed::kNone) Var(stmt.received[i]) = fields[i];
+    if (stmt.received[i] == typed::kNone) continue;
+    Var(stmt.received[i]) = fields[i];
+    Var(stmt.received[i]).set_terms(launch_.terms.sent[static_cast<size_t>(stmt.pipe)]);
   }
 }
 
@@ -80,6 +89,8 @@ void Executor::Send(const Stmt& stmt) {
     const size_t field_index = stmt.field == typed::kNone ? i : static_cast<size_t>(stmt.field);
     const typed::PipeField& field = pipe.fields[field_index];
     const Value value = evaluator_.Evaluate(*stmt.values[i]);
+    double& sent = launch_.terms.sent[static_cast<size_t>(stmt.pipe)];
+    sent = std::max(sent, TermsOf(*stmt.values[i]));
     // A part keeps its own shape; a whole field may be sent a value that broadcasts. Either is rounded to the field's type.
     const Type type =
         is_part ? Type::Tile(field.dtype, value.type().rows, value.type().cols) : Type::Tile(field.dtype, field.rows, field.cols);
@@ -95,6 +106,12 @@ void Executor::Store(const Stmt& stmt) {
   const std::vector<AxisBounds> axes = evaluator_.Bounds(tensor, stmt.axes);
   if (faults_.failed()) return;
   const typed::Param& param = launch_.kernel->params[id];
+  if (launch_.measures != nullptr && IsFloat(param.dtype)) {
+    std::vector<int64_t> starts;
+    for (const AxisBounds& axis : axes) starts.push_back(axis.start);
+    launch_.terms.Store(stmt, starts, TermsOf(*stmt.expr));
+    if (stmt.store_op == typed::StoreOp::kAdd && LowestBit(value) < 0) launch_.measures->is_exact = false;
+  }
   std::vector<bool>* written = nullptr;
   if (param.mode == typed::TensorMode::kOut && param.kind == typed::ParamKind::kTensor && stmt.store_op == typed::StoreOp::kSet) {
     written = &launch_.written[id];

@@ -35,6 +35,8 @@ class Executor {
   void Receive(const typed::Stmt& stmt);
   void Send(const typed::Stmt& stmt);
   void Store(const typed::Stmt& stmt);
+  /// Of a value that is kept, where they are asked for.
+  double TermsOf(const typed::Expr& expr) const { return launch_.measures == nullptr ? 0 : Terms(expr, launch_, vars_); }
   int64_t RingOf(const typed::Stmt& stmt);
   Value& Var(typed::VarId id) { return vars_[static_cast<size_t>(id)]; }
 

@@ -73,24 +73,40 @@ double LargestOfWork(const Launch& launch) {
   return largest;
 }
 
+/// Of sums of integers in the memory of tensors.
+bool AddedUpExactly(const Launch& launch) {
+  for (size_t id = 0; id < launch.tensors.size(); ++id) {
+    if (launch.terms.added[id].empty()) continue;
+    for (const double value : launch.tensors[id]->ToReals()) {
+      if (!HasRoom(launch.tensors[id]->dtype, value, 0)) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
-Result<void> Interpret(const Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs, double* largest_work,
+Result<void> Interpret(const Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs, Measures* measures,
                        Subnormals subnormals) {
   Faults faults(diagnostics);
   Launch launch;
   Bind(kernel, arguments, launch, faults);
   launch.magnitudes = signs == Signs::kDropped;
   launch.flushes = subnormals == Subnormals::kZero;
+  launch.measures = measures;
   if (!faults.failed()) CheckRequirements(launch, faults);
   if (!faults.failed()) Prepare(launch, faults);
   for (const Section& section : kernel.sections) {
     if (faults.failed()) break;
     for (std::vector<bool>& written : launch.written) written.clear();
     SectionRun(launch, section, faults).Run();
+    launch.terms.read = launch.terms.stored;
   }
   if (faults.failed()) return Failure{};
-  if (largest_work != nullptr) *largest_work = LargestOfWork(launch);
+  if (measures == nullptr) return {};
+  measures->largest_work = LargestOfWork(launch);
+  measures->is_exact = measures->is_exact && AddedUpExactly(launch);
+  measures->terms = launch.terms.stored.empty() ? 0 : *std::max_element(launch.terms.stored.begin(), launch.terms.stored.end());
   return {};
 }
 
@@ -140,11 +156,11 @@ Result<const Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& argumen
   return error;
 }
 
-Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs, double* largest_work,
+Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs, Measures* measures,
                        Subnormals subnormals) {
   Result<const Kernel*> kernel = ChooseKernel(entry, arguments, diagnostics);
   if (!kernel) return Failure{};
-  return Interpret(**kernel, arguments, diagnostics, signs, largest_work, subnormals);
+  return Interpret(**kernel, arguments, diagnostics, signs, measures, subnormals);
 }
 
 }  // namespace tkc::interp

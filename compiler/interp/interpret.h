@@ -24,10 +24,9 @@ enum class Subnormals { kKept, kZero };
 
 /// Runs `kernel` on `arguments` as they stand; tensors are changed in place. A failure (arguments that do not fit, a
 /// requirement that does not hold, a deadlock, a division by zero) is in `diagnostics`; tensors are then unspecified,
-/// but untouched if the fault was found before the first grid section. `largest_work`, if given, is the largest magnitude that
-/// `work` tensors of floats hold at the end.
+/// but untouched if the fault was found before the first grid section. `measures`, if given, tells of the arithmetic.
 Result<void> Interpret(const typed::Kernel& kernel, Arguments& arguments, Diagnostics& diagnostics, Signs signs = Signs::kKept,
-                       double* largest_work = nullptr, Subnormals subnormals = Subnormals::kKept);
+                       Measures* measures = nullptr, Subnormals subnormals = Subnormals::kKept);
 
 /// What the launcher chooses ([sc-3], [sc-25]): the first kernel whose `when` holds; if it has a cost, the cheapest of those for
 /// which that is so, of it and the kernels with costs directly behind it. Null if none holds, or if there is a fault. `launch_of`
@@ -40,6 +39,6 @@ Result<const typed::Kernel*> ChooseKernel(const typed::Entry& entry, Arguments& 
 
 /// ChooseKernel, then Interpret.
 Result<void> Interpret(const typed::Entry& entry, Arguments& arguments, Diagnostics& diagnostics, Signs signs = Signs::kKept,
-                       double* largest_work = nullptr, Subnormals subnormals = Subnormals::kKept);
+                       Measures* measures = nullptr, Subnormals subnormals = Subnormals::kKept);
 
 }  // namespace tkc::interp

@@ -194,6 +194,9 @@ void Bind(const Kernel& kernel, Arguments& arguments, Launch& launch, Faults& fa
   launch.tensors.resize(kernel.params.size());
   launch.work.resize(kernel.params.size());
   launch.written.resize(kernel.params.size());
+  launch.terms.read.resize(kernel.params.size());
+  launch.terms.stored.resize(kernel.params.size());
+  launch.terms.added.resize(kernel.params.size());
   CheckNames(kernel, arguments, faults);
   for (size_t id = 0; id < kernel.params.size(); ++id) BindParam(kernel.params[id], id, arguments, launch, faults);
   if (faults.failed()) return;

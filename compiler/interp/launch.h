@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/interp/faults.h"
+#include "compiler/interp/measure.h"
 #include "compiler/interp/placement.h"
 #include "compiler/interp/tensor.h"
 #include "compiler/interp/value.h"
@@ -38,6 +39,8 @@ struct Launch {
   bool contiguous = true;   // all tensors do and have no gaps
   bool magnitudes = false;  // Signs::kDropped
   bool flushes = false;     // Subnormals::kZero
+  Measures* measures = nullptr;
+  TermsHeld terms;
 };
 
 /// Binds `arguments` to `launch`; faults name the parameters concerned. Does not touch any tensor.

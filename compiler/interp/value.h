@@ -39,6 +39,10 @@ class Value {
   int64_t AsInteger() const { return *Integers(); }
   bool AsBool() const { return *Integers() != 0; }
 
+  /// Of a variable: the terms of the sums that it comes of (measure.h).
+  double terms() const { return terms_; }
+  void set_terms(double terms) { terms_ = terms; }
+
   /// The same elements in another type, rounded or wrapped as a conversion does.
   Value ConvertedTo(DType dtype) const;
   /// A tile of `type` in which a scalar, row, column or single element is repeated; converts to type.dtype.
@@ -53,6 +57,7 @@ class Value {
 
   typed::Type type_;
   double real_ = 0;
+  double terms_ = 0;
   int64_t integer_ = 0;
   std::shared_ptr<Elements> elements_;  // tiles only
 };

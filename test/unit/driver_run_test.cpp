@@ -104,11 +104,11 @@ TEST(Compare, WhatIsLeftOfTwoProductsMayBeOffByTheirRounding) {
   before.tensors["A"] = build::TensorOf(DType::kF32, {1, 4}, {1.1, 3000, 2, 1});
   before.tensors["B"] = build::TensorOf(DType::kF32, {1, 4}, {1.1, 1, 1, 3});
   before.tensors["Y"] = Tensor::Dense(DType::kF32, {1, 4});
-  interp::Arguments want = before;
   Diagnostics diagnostics;
-  ASSERT_TRUE(interp::Interpret(entry, want, diagnostics));
-  const Arithmetic arithmetic = ArithmeticOf(entry.kernels[0]);
-  const Tolerance tolerance = ToleranceFor(entry, arithmetic, before, want, false);
+  const Result<Expected> expected = Expect(entry, ArithmeticOf(entry.kernels[0]), before, false, diagnostics);
+  ASSERT_TRUE(expected);
+  const interp::Arguments& want = expected->want;
+  const Tolerance& tolerance = expected->tolerance;
   Tensor fused = want.tensors.at("Y");
   const double first_product = 1.1F * 1.1F;
   fused.FromReals({std::fma(double{1.1F}, double{1.1F}, -first_product), 8999999, 3, -8});
@@ -116,6 +116,35 @@ TEST(Compare, WhatIsLeftOfTwoProductsMayBeOffByTheirRounding) {
   EXPECT_FALSE(Compare({{"Y", fused}}, want, tolerance));
   fused.FromReals({1e-3, 8999999, 3, -8});
   EXPECT_TRUE(Compare({{"Y", fused}}, want, tolerance)) << "each element is measured by its own terms";
+}
+
+TEST(Compare, OnlySumsThatAreMadeCount) {
+  typed::Entry entry{"squares", {}};
+  entry.kernels.push_back(std::move(Squares().kernel));
+  interp::Arguments before;
+  for (const char* name : {"A", "B", "Y"}) before.tensors[name] = Tensor::Dense(DType::kF32, {1000, 4});
+  Diagnostics diagnostics;
+  const Result<Expected> expected = Expect(entry, ArithmeticOf(entry.kernels[0]), before, false, diagnostics);
+  ASSERT_TRUE(expected);
+  EXPECT_LE(expected->tolerance.of_magnitude, 20 * 0x1p-24) << "one difference of two products, however many rows there are";
+}
+
+TEST(Compare, ExactWhereAllBitsHaveRoom) {
+  typed::Entry entry{"squares", {}};
+  entry.kernels.push_back(std::move(Squares().kernel));
+  const auto is_exact = [&](double a, double b) {
+    interp::Arguments before;
+    before.tensors["A"] = build::TensorOf(DType::kF32, {1, 4}, {a, 1, 2, 3});
+    before.tensors["B"] = build::TensorOf(DType::kF32, {1, 4}, {b, 1, 2, 3});
+    before.tensors["Y"] = Tensor::Dense(DType::kF32, {1, 4});
+    Diagnostics diagnostics;
+    const Result<Expected> expected = Expect(entry, ArithmeticOf(entry.kernels[0]), before, true, diagnostics);
+    return expected && expected->tolerance.exact;
+  };
+  EXPECT_TRUE(is_exact(2000, -2000));
+  EXPECT_TRUE(is_exact(0.25, 3));
+  EXPECT_FALSE(is_exact(4001, 4001)) << "though the difference is 0";
+  EXPECT_FALSE(is_exact(0x1p-12, 100));
 }
 
 /// Y = A / B - A / B.
@@ -134,10 +163,11 @@ TEST(Compare, WhatHasCancelledEverywhereIsMeasuredByWhatIsRead) {
   before.tensors["A"] = build::TensorOf(DType::kF32, {1, 4}, {1, 2, 2, 3});
   before.tensors["B"] = before.tensors["A"];
   before.tensors["Y"] = Tensor::Dense(DType::kF32, {1, 4});
-  interp::Arguments want = before;
   Diagnostics diagnostics;
-  ASSERT_TRUE(interp::Interpret(entry, want, diagnostics));
-  const Tolerance tolerance = ToleranceFor(entry, ArithmeticOf(entry.kernels[0]), before, want, false);
+  const Result<Expected> expected = Expect(entry, ArithmeticOf(entry.kernels[0]), before, false, diagnostics);
+  ASSERT_TRUE(expected);
+  const interp::Arguments& want = expected->want;
+  const Tolerance& tolerance = expected->tolerance;
   Tensor rounded = want.tensors.at("Y");
   rounded.FromReals({6e-8, 0, 0, -6e-8});
   EXPECT_FALSE(Compare({{"Y", rounded}}, want, tolerance));
