@@ -87,9 +87,9 @@ void Elaborator::CheckAssign(const ast::AssignStmt& stmt) {
   }
   const auto* variable = ast::DynCast<ast::NameExpr>(*stmt.target);
   const Symbol* symbol = variable ? scope_->Find(variable->name) : nullptr;
-  const bool is_variable = symbol != nullptr && symbol->var != typed::kNone;
-  const Scoped<const ast::Expr*> assigned(assigned_, is_variable ? stmt.value.get() : nullptr);
-  if (is_variable) assigned_type_ = kernel_.vars[symbol->var].type;
+  const bool is_tile = symbol != nullptr && symbol->var != typed::kNone && kernel_.vars[symbol->var].type.is_tile;
+  const Scoped<const ast::Expr*> assigned(assigned_, is_tile ? stmt.value.get() : nullptr);
+  if (is_tile) assigned_type_ = kernel_.vars[symbol->var].type;
   Value value = Eval(*stmt.value);
   if (const auto* name = ast::DynCast<ast::NameExpr>(*stmt.target)) return AssignName(stmt, *name, std::move(value));
   if (const auto* tuple = ast::DynCast<ast::TupleExpr>(*stmt.target); tuple != nullptr && stmt.op == ast::AssignOp::kSet) {
