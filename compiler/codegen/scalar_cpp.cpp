@@ -144,7 +144,10 @@ bool ScalarPrinter::IsWide(const Scalar& scalar) const {
     case Kind::kMod:
       if (IsShortRest(*scalar)) return false;
       break;
-    case Kind::kConvert: return scalar->dtype == DType::kI64 && (IsFloat(scalar->args[0]->dtype) || IsWide(scalar->args[0]));
+    case Kind::kConvert: {
+      const DType from = scalar->args[0]->dtype;
+      return scalar->dtype == DType::kI64 && (IsFloat(from) || from == DType::kU32 || IsWide(scalar->args[0]));
+    }
     default: break;
   }
   if (Widens(scalar)) return true;

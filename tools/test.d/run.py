@@ -40,6 +40,7 @@ UNIT_TESTS = {"release": ("tkc_unit_tests", "sim_tests", "sim_gfx942_tests", "si
 # What takes too long for every change.
 MATRICES = (["test/sim/matrix.py", "--target", "sm_80,sm_89,sm_90a,sm_120,gfx942,gfx950"],
             ["test/fuzz/check_programs.py", "build/release", "--first", "100", "--count", "100"], ["test/mutants/run", "--all"],
+            ["test/fuzz/integers.py", "build/release/bin/tkc", "--first", "100", "--count", "300"],
             ["test/codegen/spills.py", "build/release"])
 ON_GPU = (["test/conformance/run.py", "build/conformance", "--prepare", "build/release"],
           ["tools/gpu-test", "--random", "40"], ["tools/gpu-test", "--run", "build/gpu", "--sanitizer", "memcheck"],
