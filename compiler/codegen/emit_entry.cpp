@@ -112,8 +112,8 @@ void EmitEntry(const ir::Module& module, const ir::Entry& entry, std::string_vie
   const std::vector<EntryParam> params = EntryParams(FirstKernel(module, entry));
   std::vector<std::string> values;
   for (const EntryParam& param : params) {
-    const bool is_narrowed = !param.is_tensor && param.dtype == DType::kU64;
-    values.push_back(is_narrowed ? fmt::format(", tk::index({})", Mangle(param.name)) : ", " + Mangle(param.name));
+    const bool changes_sign = !param.is_tensor && param.dtype == DType::kU64;  // braces would not convert it
+    values.push_back(changes_sign ? fmt::format(", tk::index({})", Mangle(param.name)) : ", " + Mangle(param.name));
   }
   const std::string type = Mangle(entry.name) + "_call";
   const auto arguments = [&](std::string_view stream) {

@@ -259,7 +259,7 @@ class KernelEmitter {
     }
     for (const std::string& name : uses_.divisors) scalars.AddDivisor(name);
     for (const ir::ScalarParam& param : kernel_.scalars) {
-      if (IsInteger(param.dtype) && param.dtype != DType::kI32) scalars.AddWide(param.name);
+      if (IsWideScalar(param.dtype)) scalars.AddWide(param.name);
       if (param.dtype == DType::kI32) scalars.AddExtent(param.name);
     }
     return scalars;
@@ -268,7 +268,7 @@ class KernelEmitter {
   /// Of the names that are the same in all roles.
   passes::KnownRanges Ranges() const {
     passes::KnownRanges known = passes::KnownAtLaunch(kernel_);
-    for (const std::string& dim : kernel_.dims) known.Learn(dim, {0, kMostExtent});
+    for (const std::string& dim : kernel_.dims) known.Learn(dim, {0, typed::kLargestExtent});
     for (const ir::ScalarParam& param : kernel_.scalars) {
       if (param.dtype == DType::kI32) known.Learn(param.name, {INT32_MIN, INT32_MAX});
       if (param.dtype == DType::kU32) known.Learn(param.name, {0, UINT32_MAX});
@@ -276,7 +276,7 @@ class KernelEmitter {
     known.Learn("cluster::rank", {0, std::max({kernel_.cluster, kernel_.split, kernel_.Spread()}) - 1});
     for (const ir::GridAxis& axis : kernel_.axes) {
       // The last blocks of a cluster may stand behind the end.
-      const int64_t end = std::min<int64_t>(known.Of(axis.hi).hi, kMostExtent);
+      const int64_t end = std::min<int64_t>(known.Of(axis.hi).hi, typed::kLargestExtent);
       known.Learn(axis.name, {INT32_MIN, std::min<int64_t>(end + axis.step * (kernel_.cluster - 1), INT32_MAX)});
     }
     return known;
@@ -336,8 +336,7 @@ std::vector<KernelParam> KernelParams(const ir::Kernel& kernel, const KernelUses
   }
   const auto add_scalar = [&](const std::string& name, DType dtype, std::string_view integer) {
     if (uses.names.contains(name))
-      params.push_back(
-          {Kind::kScalar, name, fmt::format("const {}", IsInteger(dtype) && dtype != DType::kI32 ? integer : CppType(dtype))});
+      params.push_back({Kind::kScalar, name, fmt::format("const {}", IsWideScalar(dtype) ? integer : CppType(dtype))});
   };
   for (const std::string& dim : kernel.dims) add_scalar(dim, DType::kI64, "int");
   for (const ir::ScalarParam& scalar : kernel.scalars) add_scalar(scalar.name, scalar.dtype, "tk::index");

@@ -180,7 +180,7 @@ class CallEmitter {
   ScalarPrinter WithAllBits() const {
     ScalarPrinter host = host_;
     for (const ir::ScalarParam& scalar : first_.scalars) {
-      if (IsInteger(scalar.dtype) && scalar.dtype != DType::kI32) host.AddBits(scalar.name, scalar.dtype == DType::kU32 ? 32 : 63);
+      if (IsWideScalar(scalar.dtype)) host.AddBits(scalar.name, scalar.dtype == DType::kU32 ? 32 : 63);
     }
     return host;
   }

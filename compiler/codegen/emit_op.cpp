@@ -125,13 +125,14 @@ std::string OpEmitter::TileType(ir::ValueId id) const {
   return fmt::format("tk::register_tile<{}, {}, {}, {}>", CppType(type.dtype), type.rows, type.cols, Layout(id));
 }
 
-/// Tensor coordinates are ints. What may be any int, or was computed as 64 bits, may lie further away than one reaches from which a
-/// block is counted, and finds nothing then.
+/// Tensor coordinates are ints from which the elements of a block are counted on, up to here. What was computed in 64 bits, or may
+/// be any int, may lie further away, and finds nothing then; of what nothing is known, as of numbers of tiles, the grid sees to it.
 std::string OpEmitter::Coordinate(const ir::Scalar& scalar) const {
   const std::string text = scalars_.Text(scalar);
   constexpr int64_t kMostOfBlock = 32768;
   if (scalars_.IsWithin(scalar, INT32_MIN + kMostOfBlock, INT32_MAX - kMostOfBlock)) return scalars_.IntText(scalar);
-  return scalars_.IsWide(scalar) || scalars_.FitsInt(scalar) ? fmt::format("tk::coordinate({})", text) : text;
+  const bool may_be_far = scalars_.IsWide(scalar) || scalars_.FitsInt(scalar);
+  return may_be_far ? fmt::format("tk::coordinate({})", text) : text;
 }
 
 std::string OpEmitter::Coordinates(const Op& op, size_t count) const {
@@ -257,11 +258,8 @@ void OpEmitter::Let(const Op& op) {
   const bool stays = op.number == ir::kStays;
   const bool is_narrowed = is_integer && stays && scalars_.FitsInt(value);
   const bool is_wide = is_integer && !is_narrowed && (!stays || scalars_.IsWide(value));  // what it changes to is not known
-  out_.Line(fmt::format("{}{} {} = {};", is_const ? "const " : "",
-                        is_wide       ? "tk::index"
-                        : is_narrowed ? "int"
-                                      : scalars_.TypeOf(value),
-                        name, is_narrowed ? scalars_.IntText(value) : text));
+  const std::string_view type = is_wide ? "tk::index" : is_narrowed ? "int" : scalars_.TypeOf(value);
+  out_.Line(fmt::format("{}{} {} = {};", is_const ? "const " : "", type, name, is_narrowed ? scalars_.IntText(value) : text));
   if (!is_integer) return;
   if (is_wide) scalars_.AddWide(op.symbol);
   if (stays && scalars_.IsNonNegative(value)) scalars_.AddNonNegative(op.symbol);

@@ -112,9 +112,18 @@ std::string ScalarPrinter::IntText(const Scalar& scalar) const {
 bool ScalarPrinter::Widens(const Scalar& scalar) const {
   if (scalar->dtype != DType::kI64) return false;
   const bool is_product = scalar->kind == Kind::kMul;
-  const bool is_abs = scalar->kind == Kind::kCall && scalar->name == "abs";
-  if (!is_product && scalar->kind != Kind::kAdd && scalar->kind != Kind::kSub && scalar->kind != Kind::kNeg && !is_abs)
-    return false;
+  switch (scalar->kind) {
+    case Kind::kAdd:
+    case Kind::kSub:
+    case Kind::kMul:
+    case Kind::kNeg:
+    case Kind::kDiv:
+    case Kind::kCdiv: break;
+    case Kind::kCall:
+      if (scalar->name == "abs") break;
+      return false;
+    default: return false;
+  }
   const passes::IntRange range = ranges_.Of(scalar);
   if (is_product && (range.lo == passes::IntRange::kLeast || range.hi == passes::IntRange::kMost))
     return MentionsExtent(scalar->args[0]) && MentionsExtent(scalar->args[1]);
@@ -223,7 +232,7 @@ CppExpr ScalarPrinter::Function(std::string_view name, const Scalar& scalar) con
     args.erase(args.begin());
     args.insert(args.begin(), inner.begin(), inner.end());
   }
-  bool is_wide = false;
+  bool is_wide = place_ == Place::kKernel && Widens(scalar);
   for (const Scalar& arg : args) is_wide |= IsWide(arg);
   std::string text = fmt::format("{}{}(", name, is_wide ? "<tk::index>" : "");
   for (size_t i = 0; i < args.size(); ++i) text += (i ? ", " : "") + Text(args[i]);

@@ -33,12 +33,13 @@ struct CppExpr {
   std::string Within(int outer) const { return precedence < outer ? "(" + text + ")" : text; }
 };
 
-/// What is known about names while printing one function.
 /// Of what an `int` can hold, for ScalarPrinter::AddBits.
 inline constexpr int kIntBits = 31;
-/// What the launcher takes (tk::host), so that from any place in a tensor a few blocks on are still an `int`.
-inline constexpr int64_t kMostExtent = (int64_t{1} << 31) - 65536;
 
+/// Whether a launch scalar of this type is a tk::index in kernels.
+constexpr bool IsWideScalar(DType dtype) { return IsInteger(dtype) && dtype != DType::kI32; }
+
+/// What is known about names while printing one function.
 class ScalarPrinter {
  public:
   enum class Place : uint8_t { kHost, kKernel };

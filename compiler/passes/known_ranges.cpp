@@ -172,10 +172,17 @@ IntRange KnownRanges::Of(const Scalar& scalar) const {
     case Kind::kMul: return Product(part(0), part(1));
     case Kind::kDiv:
     case Kind::kCdiv:
-      if (!symbolic::IsInt(scalar->args[1], &by) || by <= 0) return are_non_negative() ? kNonNegative : IntRange{};
+      if (!symbolic::IsInt(scalar->args[1], &by) || by <= 0) {  // no further from zero than what is divided
+        const IntRange value = part(0), negated = Negated(value);
+        if (are_non_negative()) return {0, value.hi};
+        return {std::min(value.lo, negated.lo), std::max(value.hi, negated.hi)};
+      }
       return scalar->kind == Kind::kDiv ? Quotient(part(0), by) : Negated(Quotient(Negated(part(0)), by));
     case Kind::kMod: {
-      if (!symbolic::IsInt(scalar->args[1], &by) || by <= 0) return are_non_negative() ? kNonNegative : IntRange{};
+      if (!symbolic::IsInt(scalar->args[1], &by) || by <= 0) {  // of the sign of what divides, and nearer to zero
+        const IntRange divisor = part(1);
+        return {std::min(divisor.lo, int64_t{0}), std::max(divisor.hi, int64_t{0})};
+      }
       if (Divisor(scalar->args[0]) % by == 0) return {0, 0};
       const IntRange value = part(0);
       return value.lo >= 0 && value.hi < by ? value : IntRange{0, by - 1};
