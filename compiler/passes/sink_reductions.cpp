@@ -17,7 +17,8 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-constexpr int64_t kMostKept = 16;  // registers of a thread for what it keeps around the loop
+constexpr int64_t kMostKept = 16;   // registers of a thread for what it keeps around the loop
+constexpr int64_t kMostParts = 16;  // statements of one reduction
 
 double Neutral(typed::Op op) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -82,27 +83,32 @@ class Sinking {
     return std::nullopt;
   }
 
-  /// Several threads share a row, each has as many of its columns, and what it keeps of them are a few registers.
+  static bool IsOfRows(const Op& reduce) { return reduce.slot == "rows"; }
+
+  /// Several threads share a row (a column), each has as many of its elements, and what it keeps of them are a few registers.
   bool IsFolded(const Op& reduce) const {
     const ir::RegisterLayout& layout = worker_.layout;
     const ir::Type& type = kernel_.TypeOf(reduce.operands[0]);
     const bool deals_evenly = type.cols % layout.ColsPerBlock() == 0 && type.rows % layout.RowsPerBlock() == 0;
-    if (reduce.slot != "rows" || type.dtype != DType::kF32 || layout.IsFragment() || !deals_evenly) return false;
-    if (layout.ColsPerBlock() == 1) return false;
-    ir::Type kept = Folded(type);
+    if (type.dtype != DType::kF32 || layout.IsFragment() || !deals_evenly) return false;
+    ir::Type kept = Folded(reduce);
+    const int64_t parts = type.rows / kept.rows * (type.cols / kept.cols);
+    if ((IsOfRows(reduce) ? kept.cols : kept.rows) == 1 || parts > kMostParts) return false;
     kept.space = ir::Space::kRegister;
     return RegistersOf(kept, layout) <= kMostKept;
   }
 
-  ir::Type Folded(ir::Type type) const {
-    type.cols = worker_.layout.ColsPerBlock();
+  /// What is kept of all that is reduced: as many columns (rows) as all threads have side by side.
+  ir::Type Folded(const Op& reduce) const {
+    ir::Type type = kernel_.TypeOf(reduce.operands[0]);
+    (IsOfRows(reduce) ? type.cols : type.rows) = IsOfRows(reduce) ? worker_.layout.ColsPerBlock() : worker_.layout.RowsPerBlock();
     return type;
   }
 
   /// Adds in front of the loop where what is kept begins, behind it how it becomes the result.
   void Sink(Region& body, const Sinkable& found, Region& front, Region& behind) {
     const Op reduce = body[found.reduce], combine = body[found.combine];
-    const ir::Type folded = Folded(kernel_.TypeOf(reduce.operands[0]));
+    const ir::Type folded = Folded(reduce);
     const std::string name = kernel_.values[found.variable].name + "_part";
 
     const ValueId kept = kernel_.AddValue(name, folded, true);
@@ -124,16 +130,19 @@ class Sinking {
     front.insert(front.begin(), {std::move(neutral), std::move(part)});
   }
 
-  /// kept = kept op columns of the tile, as many as it has, until all are taken
+  /// kept = kept op columns (rows) of the tile, as many as it has, until all are taken
   Region Fold(const Op& reduce, ValueId kept, const ir::Type& folded) {
     Region result;
     const ValueId tile = reduce.operands[0];
-    const std::string name = kernel_.values[tile].name + "_columns";
-    const int64_t columns = kernel_.TypeOf(tile).cols;
-    for (int64_t at = 0; at < columns; at += folded.cols) {
+    const bool is_of_rows = IsOfRows(reduce);
+    const std::string name = kernel_.values[tile].name + (is_of_rows ? "_columns" : "_rows");
+    const ir::Type& whole = kernel_.TypeOf(tile);
+    const int64_t extent = is_of_rows ? whole.cols : whole.rows, step = is_of_rows ? folded.cols : folded.rows;
+    for (int64_t at = 0; at < extent; at += step) {
       ValueId next = tile;
-      if (columns > folded.cols) {
-        Op part{OpCode::kPart, {kernel_.AddValue(name, folded)}, {tile}, {symbolic::Int(0), symbolic::Int(at)}};
+      if (extent > step) {
+        Op part{OpCode::kPart, {kernel_.AddValue(name, folded)}, {tile}};
+        part.scalars = {symbolic::Int(is_of_rows ? 0 : at), symbolic::Int(is_of_rows ? at : 0)};
         part.span = reduce.span;
         next = part.results[0];
         result.push_back(std::move(part));

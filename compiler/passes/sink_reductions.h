@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sums, maxima and minima over the rows of all tiles of a loop: each thread keeps those of its own elements, and they meet once,
-// behind the loop.
+// Sums, maxima and minima over the rows, or the columns, of all tiles of a loop: each thread keeps those of its own elements, and
+// they meet once, behind the loop.
 //
 //     for .. { s += rowsum(x) }     becomes     var part = 0: as many columns as all lanes have side by side
 //                                               for .. { part += x[:, 0 :+ P]; part += x[:, P :+ P]; .. }
