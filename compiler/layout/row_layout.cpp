@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "compiler/layout/bank_model.h"
@@ -76,6 +77,12 @@ RegisterLayout DealVectors(std::span<const TileShape> tiles, int64_t rows, int64
   return best;
 }
 
+bool MovesLessThanSectors(const RegisterLayout& layout, std::span<const TileShape> tiles) {
+  return std::ranges::any_of(tiles, [&](const TileShape& tile) {
+    return tile.in_memory && tile.cols > 1 && layout.ColsPerBlock() * tile.parts * Bytes(tile.dtype) < kSectorBytes;
+  });
+}
+
 /// Those that hold no copies.
 int Threads(const RegisterLayout& layout) { return layout.lanes * layout.lane_rows * layout.warp_rows * layout.warp_cols; }
 
@@ -113,6 +120,24 @@ RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes, int6
     if (Threads(layout) > Threads(best)) best = layout;
   }
   return are_vectors && has_long_column && cols > 0 ? DealVectors(tiles, all_rows, cols, widest, lanes, best) : best;
+}
+
+bool IsDealtWell(const RegisterLayout& layout, std::span<const TileShape> tiles, int lanes) {
+  return Threads(layout) == lanes * kWarps && !MovesLessThanSectors(layout, tiles);
+}
+
+int64_t CostOf(const RegisterLayout& layout, std::span<const TileShape> tiles) {
+  constexpr int64_t kOfAccess = 4;
+  std::set<std::tuple<int64_t, int64_t, DType>> moved;
+  for (const TileShape& tile : tiles) {
+    if (tile.in_memory) moved.emplace(tile.rows, tile.cols, tile.dtype);
+  }
+  int64_t cost = Held(layout, tiles);
+  for (const auto& [rows, cols, dtype] : moved) {
+    const int64_t vec = cols > 1 ? std::min(layout.vec, kVectorBytes / Bytes(dtype)) : 1;
+    cost += kOfAccess * layout.PerThread(rows, cols) / vec;
+  }
+  return cost * (MovesLessThanSectors(layout, tiles) ? 2 : 1);
 }
 
 Swizzle ChooseSwizzle(DType dtype, int64_t rows, int64_t cols) {

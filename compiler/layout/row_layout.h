@@ -32,6 +32,13 @@ inline constexpr int64_t kAnyVector = 16;  // elements: as many as memory moves 
 /// No vector has more than `most_vec` elements.
 RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes = 32, int64_t most_vec = kAnyVector);
 
+/// Whether each thread has elements of its own, and the lanes of a row move a sector of memory or more at once.
+bool IsDealtWell(const RegisterLayout& layout, std::span<const TileShape> tiles, int lanes = 32);
+
+/// What a layout takes for these tiles: the elements that a thread has of them, and as much as four for each access to memory;
+/// twice that where the lanes of a row move less than a sector at once.
+int64_t CostOf(const RegisterLayout& layout, std::span<const TileShape> tiles);
+
 /// The widest swizzle whose panels are full but for an eighth at most, or the narrowest: the matrix unit reads swizzled tiles only,
 /// and the last panel may be partly unused. None for what a swizzle can't part: a single row or column, or rows that are no
 /// multiple of 16 bytes.

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
-#include "compiler/layout/row_layout.h"
 #include "compiler/passes/matrix_unit.h"
 #include "compiler/passes/reshaped_layouts.h"
 #include "compiler/passes/turned_tiles.h"
@@ -116,41 +115,6 @@ std::set<ir::ValueId> Windows(const ir::Kernel& kernel, const ir::Worker& worker
   return windows;
 }
 
-/// A layout that holds every tile of the worker but those on the far side of a reshape, in vectors of at most `most_vec` elements.
-ir::RegisterLayout RowLayout(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target, int64_t most_vec) {
-  std::vector<layout::TileShape> shapes;
-  const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
-  const std::set<ir::ValueId> in_memory = TilesInMemory(worker), windows = Windows(kernel, worker);
-  std::set<ir::ValueId> by_parts = ReadByParts(worker);
-  by_parts.merge(FewColumnsReduced(kernel, worker));
-  const std::set<ir::ValueId> for_stores = TurnedForStores(kernel, worker, columns);
-  const ReshapedLayouts reshaped(kernel, worker);
-  ForEachOp(worker.body, [&](const ir::Op& op) {
-    if (!op.results.empty() && columns.contains(op.results[0])) return;
-    const bool is_transpose = op.code == ir::OpCode::kTranspose;
-    const bool is_row = is_transpose && columns.contains(op.operands[0]);
-    const bool has_parts = op.code == ir::OpCode::kReadParts || op.code == ir::OpCode::kStoreParts;
-    const bool is_part = op.code == ir::OpCode::kPart && in_memory.contains(op.results[0]);
-    const bool is_load =
-        op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive || ir::GathersRows(op) || is_row || has_parts || is_part;
-    const auto add = [&](ir::ValueId value, bool in_memory) {
-      if (!reshaped.IsOfWorker(value)) return;
-      const ir::Type& type = kernel.TypeOf(value);
-      const bool is_turned = is_transpose && !is_row && type.rows > 1 && type.cols > 1;
-      const int64_t parts = has_parts ? op.axes.back().extent : 1;
-      shapes.push_back(
-          {type.rows, type.cols, type.dtype, in_memory, is_turned, windows.contains(value), parts, !for_stores.contains(value)});
-    };
-    for (ir::ValueId value : op.results) {
-      if (op.code != ir::OpCode::kReceive || !by_parts.contains(value)) add(value, is_load);
-    }
-    if (op.code == ir::OpCode::kStore || has_parts) {
-      for (ir::ValueId value : op.operands) add(value, true);
-    }
-  });
-  return layout::ChooseRowLayout(shapes, target.lanes, most_vec);
-}
-
 /// Whether each warp must have whole rows: where rows are reduced or parts of registers taken, and where a product takes a tile of
 /// registers as its left operand, which is dealt to warps by rows.
 bool WantsWholeRows(const ir::Worker& worker) {
@@ -211,10 +175,11 @@ int64_t NarrowestCut(const ir::Kernel& kernel, const ir::Worker& worker) {
 /// Vectors as wide as the worker's tensors let them be, unless rows are cut to less than one: if narrower ones leave all that is
 /// reshaped in its registers, these.
 void DealRows(const ir::Kernel& kernel, ir::Worker& worker, const Target& target) {
-  worker.layout = RowLayout(kernel, worker, target, layout::kAnyVector);
+  const std::vector<layout::TileShape> shapes = ShapesOfRows(kernel, worker);
+  worker.layout = layout::ChooseRowLayout(shapes, target.lanes);
   const int64_t cut = NarrowestCut(kernel, worker);
   if (cut == 0 || cut >= worker.layout.vec || ReshapedLayouts(kernel, worker).fault() == nullptr) return;
-  const ir::RegisterLayout wide = std::exchange(worker.layout, RowLayout(kernel, worker, target, cut));
+  const ir::RegisterLayout wide = std::exchange(worker.layout, layout::ChooseRowLayout(shapes, target.lanes, cut));
   if (ReshapedLayouts(kernel, worker).fault() != nullptr) worker.layout = wide;
 }
 
@@ -288,6 +253,40 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
 }
 
 }  // namespace
+
+std::vector<layout::TileShape> ShapesOfRows(const ir::Kernel& kernel, const ir::Worker& worker) {
+  std::vector<layout::TileShape> shapes;
+  const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
+  const std::set<ir::ValueId> in_memory = TilesInMemory(worker), windows = Windows(kernel, worker);
+  std::set<ir::ValueId> by_parts = ReadByParts(worker);
+  by_parts.merge(FewColumnsReduced(kernel, worker));
+  const std::set<ir::ValueId> for_stores = TurnedForStores(kernel, worker, columns);
+  const ReshapedLayouts reshaped(kernel, worker);
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (!op.results.empty() && columns.contains(op.results[0])) return;
+    const bool is_transpose = op.code == ir::OpCode::kTranspose;
+    const bool is_row = is_transpose && columns.contains(op.operands[0]);
+    const bool has_parts = op.code == ir::OpCode::kReadParts || op.code == ir::OpCode::kStoreParts;
+    const bool is_part = op.code == ir::OpCode::kPart && in_memory.contains(op.results[0]);
+    const bool is_load =
+        op.code == ir::OpCode::kRead || op.code == ir::OpCode::kReceive || ir::GathersRows(op) || is_row || has_parts || is_part;
+    const auto add = [&](ir::ValueId value, bool in_memory) {
+      if (!reshaped.IsOfWorker(value)) return;
+      const ir::Type& type = kernel.TypeOf(value);
+      const bool is_turned = is_transpose && !is_row && type.rows > 1 && type.cols > 1;
+      const int64_t parts = has_parts ? op.axes.back().extent : 1;
+      shapes.push_back(
+          {type.rows, type.cols, type.dtype, in_memory, is_turned, windows.contains(value), parts, !for_stores.contains(value)});
+    };
+    for (ir::ValueId value : op.results) {
+      if (op.code != ir::OpCode::kReceive || !by_parts.contains(value)) add(value, is_load);
+    }
+    if (op.code == ir::OpCode::kStore || has_parts) {
+      for (ir::ValueId value : op.operands) add(value, true);
+    }
+  });
+  return shapes;
+}
 
 DiagnosticBuilder ReportMatrixShape(const ir::Worker& worker, const ir::Type& type, Span span, Diagnostics& diagnostics) {
   const ir::RegisterLayout& l = worker.layout;

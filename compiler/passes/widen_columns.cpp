@@ -2,14 +2,19 @@
 #include "compiler/passes/widen_columns.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/layout/row_layout.h"
+#include "compiler/passes/select_layout.h"
 #include "compiler/passes/walk.h"
 #include "compiler/sema/fill.h"
 
@@ -22,11 +27,15 @@ using ir::Region;
 using ir::ValueId;
 
 constexpr int64_t kLanguageUnit = 8;  // of columns, in a worker that multiplies
+constexpr int64_t kMostUnit = 2048;   // columns that a row of all threads has side by side, of 1 byte each
+
+bool IsPowerOfTwo(int64_t extent) { return std::has_single_bit(static_cast<uint64_t>(extent)); }
+int64_t RoundUp(int64_t extent, int64_t unit) { return (extent + unit - 1) / unit * unit; }
 
 /// Extents that are one and the same: of the axes of values, and of fields of pipes. Classes by union and find.
 class Extents {
  public:
-  explicit Extents(const ir::Kernel& kernel) : kernel_(kernel) {
+  explicit Extents(const ir::Kernel& kernel) : kernel_(&kernel) {
     size_t count = 2 * kernel.values.size();
     for (const ir::Pipe& pipe : kernel.pipes) {
       fields_[pipe.name] = count;
@@ -39,17 +48,25 @@ class Extents {
     for (const ir::Worker& worker : kernel.workers) {
       ForEachOp(worker.body, [&](const Op& op) { Visit(op); });
     }
+    for (size_t i = 2 * kernel.values.size(); i < count; ++i) sent_.insert(Find(i));
   }
 
   static size_t Of(ValueId value, int axis) { return 2 * static_cast<size_t>(value) + static_cast<size_t>(axis); }
   size_t OfField(const std::string& pipe, size_t field, int axis) const {
     return fields_.at(pipe) + 2 * field + static_cast<size_t>(axis);
   }
-  void Want(ValueId value, int axis) { wanted_[Find(Of(value, axis))] = true; }
-  bool IsWidened(size_t extent) {
-    const size_t root = Find(extent);
-    return wanted_[root] && !pinned_[root];
+  void Want(size_t extent, int64_t width) {
+    int64_t& wanted = wanted_[Find(extent)];
+    wanted = std::max(wanted, width);
   }
+  /// What an extent of so many becomes.
+  int64_t Widened(size_t extent, int64_t now) {
+    const size_t root = Find(extent);
+    return pinned_[root] ? now : std::max(now, wanted_[root]);
+  }
+  bool IsWidened(size_t extent) { return Widened(extent, 0) > 0; }
+  /// Whether it is no field's, and may be another.
+  bool IsFree(size_t extent) { return !pinned_[Find(extent)] && !sent_.contains(Find(extent)); }
 
  private:
   size_t Find(size_t i) {
@@ -61,11 +78,10 @@ class Extents {
     if (a == b) return;
     parent_[b] = a;
     pinned_[a] = pinned_[a] || pinned_[b];
-    wanted_[a] = wanted_[a] || wanted_[b];
   }
   void Pin(size_t extent) { pinned_[Find(extent)] = true; }
   int64_t Size(ValueId value, int axis) const {
-    const ir::Type& type = kernel_.TypeOf(value);
+    const ir::Type& type = kernel_->TypeOf(value);
     return axis == 0 ? type.rows : type.cols;
   }
 
@@ -94,7 +110,7 @@ class Extents {
   void VisitTraffic(const Op& op) {
     const bool sends = op.code == OpCode::kSend;
     const std::vector<ValueId>& values = sends ? op.operands : op.results;
-    const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
+    const ir::Pipe& pipe = FindPipe(*kernel_, op.symbol);
     for (size_t i = 0; i < values.size(); ++i) {
       const size_t field = sends && op.number != ir::kAllFields ? static_cast<size_t>(op.number) : i;
       for (const int axis : {0, 1}) {
@@ -140,51 +156,129 @@ class Extents {
     }
   }
 
-  const ir::Kernel& kernel_;
+  const ir::Kernel* kernel_;
   std::map<std::string, size_t> fields_;  // where the extents of a pipe's fields begin
   std::vector<size_t> parent_;
-  std::vector<bool> pinned_, wanted_;
+  std::vector<bool> pinned_;
+  std::vector<int64_t> wanted_;  // of a class: 0 as it is
+  std::set<size_t> sent_;        // classes that fields of pipes belong to
+};
+
+/// Values whose elements are zero where those of the tensors that they come from do not exist.
+class ZeroOutside {
+ public:
+  explicit ZeroOutside(const ir::Kernel& kernel) {
+    for (const ir::Worker& worker : kernel.workers) {
+      ForEachOp(worker.body, [&](const Op& op) {
+        if (HasZeros(op)) values_.insert(op.results[0]);
+      });
+    }
+  }
+  bool Contains(ValueId value) const { return values_.contains(value); }
+
+ private:
+  bool HasZeros(const Op& op) const {
+    const bool of_zeros = std::ranges::all_of(op.operands, [&](ValueId operand) { return Contains(operand); });
+    switch (op.code) {
+      case OpCode::kRead: return op.scalars.empty();
+      case OpCode::kConvert: return of_zeros;
+      case OpCode::kUnary: return of_zeros && (Is(op, typed::Op::kNeg) || Is(op, typed::Op::kAbs));
+      case OpCode::kBinary:
+        return of_zeros && op.operands.size() == 2 &&
+               (Is(op, typed::Op::kAdd) || Is(op, typed::Op::kSub) || Is(op, typed::Op::kMul));
+      default: return false;
+    }
+  }
+  static bool Is(const Op& op, typed::Op number) { return op.number == static_cast<int64_t>(number); }
+
+  std::set<ValueId> values_;
 };
 
 class Widening {
  public:
-  Widening(ir::Kernel& kernel, int64_t unit) : kernel_(kernel), extents_(kernel), unit_(unit) {}
+  Widening(ir::Kernel& kernel, const Target& target) : kernel_(kernel), target_(target), extents_(kernel), zero_(kernel) {}
 
-  void Run() {
+  /// `unit`: of columns in the matrix unit.
+  void Run(int64_t unit) {
     bool any = false;
-    for (const ir::Worker& worker : kernel_.workers) any |= FindWanted(worker);
+    for (const ir::Worker& worker : kernel_.workers) {
+      if (!worker.Computes()) continue;
+      any |= Multiplies(worker.body) ? unit > kLanguageUnit && WantUnits(worker, unit) : WantLanes(worker);
+    }
     if (!any) return;
     for (ir::Worker& worker : kernel_.workers) worker.body = Rewritten(worker.body);
-    for (size_t i = 0; i < known_values_; ++i) {
-      const auto value = static_cast<ValueId>(i);
-      ir::Type& type = kernel_.TypeOf(i);
-      if (extents_.IsWidened(Extents::Of(value, 0))) type.rows = Wide(type.rows);
-      if (extents_.IsWidened(Extents::Of(value, 1))) type.cols = Wide(type.cols);
-    }
+    WidenValues();
     for (ir::Pipe& pipe : kernel_.pipes) {
       for (size_t i = 0; i < pipe.fields.size(); ++i) {
-        if (extents_.IsWidened(extents_.OfField(pipe.name, i, 0))) pipe.fields[i].rows = Wide(pipe.fields[i].rows);
-        if (extents_.IsWidened(extents_.OfField(pipe.name, i, 1))) pipe.fields[i].cols = Wide(pipe.fields[i].cols);
+        ir::PipeField& field = pipe.fields[i];
+        field.rows = extents_.Widened(extents_.OfField(pipe.name, i, 0), field.rows);
+        field.cols = extents_.Widened(extents_.OfField(pipe.name, i, 1), field.cols);
       }
     }
   }
 
  private:
-  int64_t Wide(int64_t extent) const { return (extent + unit_ - 1) / unit_ * unit_; }
+  void WidenValues() {
+    for (size_t i = 0; i < known_values_; ++i) {
+      const auto value = static_cast<ValueId>(i);
+      ir::Type& type = kernel_.TypeOf(i);
+      type.rows = WidenedRows(value, type);
+      type.cols = WidenedCols(value, type);
+    }
+  }
+  int64_t WidenedRows(ValueId value, const ir::Type& type) { return extents_.Widened(Extents::Of(value, 0), type.rows); }
+  int64_t WidenedCols(ValueId value, const ir::Type& type) { return extents_.Widened(Extents::Of(value, 1), type.cols); }
 
-  /// Columns that the worker's registers do not hold as they are.
-  bool FindWanted(const ir::Worker& worker) {
+  /// Columns that the registers of a worker that multiplies do not hold as they are.
+  bool WantUnits(const ir::Worker& worker, int64_t unit) {
     bool any = false;
-    if (!Multiplies(worker.body) || !worker.Computes()) return false;
     ForEachOp(worker.body, [&](const Op& op) {
       for (const ValueId value : op.results) {
         const int64_t columns = kernel_.TypeOf(value).cols;
-        if (columns % unit_ == 0 || columns % kLanguageUnit != 0) continue;
-        extents_.Want(value, 1);
+        if (columns % unit == 0 || columns % kLanguageUnit != 0) continue;
+        extents_.Want(Extents::Of(value, 1), RoundUp(columns, unit));
         any = true;
       }
     });
     return any;
+  }
+
+  /// Rows that powers of two do not divide well, if wider ones cost threads less: by a quarter, or the masks are not worth it.
+  bool WantLanes(const ir::Worker& worker) {
+    std::set<ValueId> odd;
+    ForEachOp(worker.body, [&](const Op& op) {
+      for (const ValueId value : op.results) {
+        const int64_t columns = kernel_.TypeOf(value).cols;
+        if (!IsPowerOfTwo(columns) && extents_.IsFree(Extents::Of(value, 1))) odd.insert(value);
+      }
+    });
+    const std::vector<layout::TileShape> shapes = ShapesOfRows(kernel_, worker);
+    const layout::RegisterLayout now = layout::ChooseRowLayout(shapes, target_.lanes);
+    if (odd.empty() || layout::IsDealtWell(now, shapes, target_.lanes)) return false;
+    const auto width = [&](ValueId value, int64_t unit) {
+      const int64_t columns = kernel_.TypeOf(value).cols;
+      while (unit / 2 >= columns) unit /= 2;
+      return RoundUp(columns, unit);
+    };
+    const auto want = [&](int64_t unit) {
+      for (const ValueId value : odd) extents_.Want(Extents::Of(value, 1), width(value, unit));
+    };
+    const auto cost = [&, extents = extents_, values = kernel_.values](int64_t unit) {
+      want(unit);
+      WidenValues();
+      const std::vector<layout::TileShape> wide = ShapesOfRows(kernel_, worker);
+      extents_ = extents;
+      kernel_.values = values;
+      return layout::CostOf(layout::ChooseRowLayout(wide, target_.lanes), wide);
+    };
+    int64_t best = 1, least = layout::CostOf(now, shapes) * 3 / 4;
+    for (int64_t unit = 2; unit <= kMostUnit; unit *= 2) {
+      const int64_t of_unit = cost(unit);
+      if (of_unit < least) best = unit, least = of_unit;
+    }
+    if (best == 1) return false;
+    want(best);
+    return true;
   }
 
   Region Rewritten(const Region& region) {
@@ -206,11 +300,12 @@ class Widening {
     for (size_t i = 0; i < access.axes.size(); ++i) {
       ir::AxisRange& axis = access.axes[i];
       if (axis.dropped) continue;
-      if (!extents_.IsWidened(Extents::Of(tile, which++))) continue;
+      const size_t extent = Extents::Of(tile, which++);
+      if (!extents_.IsWidened(extent)) continue;
       const ir::Scalar end = symbolic::Add(axis.start, symbolic::Int(axis.extent));
       if (!symbolic::Equal(end, tensor.extents[i]))
         axis.hi = axis.hi ? symbolic::Make(symbolic::Kind::kMin, DType::kI64, {axis.hi, end}) : end;
-      axis.extent = Wide(axis.extent);
+      axis.extent = extents_.Widened(extent, axis.extent);
     }
   }
 
@@ -219,11 +314,14 @@ class Widening {
     const int axis = reduce.slot == "rows" ? 1 : 0;
     const ValueId tile = reduce.operands[0];
     if (!extents_.IsWidened(Extents::Of(tile, axis))) return;
+    if (static_cast<typed::Op>(reduce.number) == typed::Op::kAdd && zero_.Contains(tile)) return;
     const ir::Type type = kernel_.TypeOf(tile);  // not widened yet
     const int64_t extent = axis == 1 ? type.cols : type.rows;
-    ir::Type line = type;
-    line.rows = axis == 1 ? 1 : Wide(extent);
-    line.cols = axis == 1 ? Wide(extent) : 1;
+    ir::Type whole = type, line = type;
+    whole.rows = WidenedRows(tile, type);
+    whole.cols = WidenedCols(tile, type);
+    line.rows = axis == 1 ? 1 : whole.rows;
+    line.cols = axis == 1 ? whole.cols : 1;
     const auto emit = [&](Op op, const char* name, ir::Type result) {
       op.span = reduce.span;
       op.results = {kernel_.AddValue(name, result)};
@@ -246,10 +344,6 @@ class Widening {
     select.operands = {inside, tile};
     select.scalars = {Neutral(static_cast<typed::Op>(reduce.number), type.dtype)};
     select.slot = "ts";
-    ir::Type whole = type;
-    (axis == 1 ? whole.cols : whole.rows) = Wide(extent);
-    if (extents_.IsWidened(Extents::Of(tile, 1 - axis)))
-      (axis == 1 ? whole.rows : whole.cols) = Wide(axis == 1 ? type.rows : type.cols);
     reduce.operands[0] = emit(std::move(select), "those_inside", whole);
   }
 
@@ -265,8 +359,9 @@ class Widening {
   }
 
   ir::Kernel& kernel_;
+  const Target& target_;
   Extents extents_;
-  int64_t unit_;
+  ZeroOutside zero_;
   size_t known_values_ = kernel_.values.size();  // those added by masks have their final shape
 };
 
@@ -274,7 +369,9 @@ class Widening {
 
 Result<void> WidenColumns(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   const MatrixShape* const shape = FindMatrixShape(target, DType::kBF16);
-  if (shape != nullptr && shape->n_step > kLanguageUnit) Widening(kernel, shape->n_step).Run();
+  const int64_t unit = shape == nullptr ? 0 : shape->n_step;
+  const bool is_even = std::ranges::all_of(kernel.values, [](const ir::Value& value) { return IsPowerOfTwo(value.type.cols); });
+  if (!is_even || unit > kLanguageUnit) Widening(kernel, target).Run(unit);
   return {};
 }
 
