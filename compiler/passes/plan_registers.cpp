@@ -89,6 +89,15 @@ bool TakesMoreThanTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
   return takes_more;
 }
 
+bool HasThirdTensor(const ir::Worker& worker) {
+  constexpr size_t kFew = 2;
+  std::set<std::string> tensors;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (ir::LoadsTile(op) || op.code == ir::OpCode::kStore) tensors.insert(op.symbol);
+  });
+  return tensors.size() > kFew;
+}
+
 /// Each block may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used,
 /// or of its stores; loads with only elementwise operations between them count together.
 int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
@@ -96,10 +105,11 @@ int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   const int64_t for_staging = stages ? kForAddressesOfStaging : 0;
   const int64_t stored = MostStoredRegisters(kernel, worker, Columns::kHeldUnpacked);
   const int64_t kept = MostKeptTiles(kernel, worker, Loads::kInPlace, Columns::kHeldUnpacked).registers;
+  const int64_t for_third = HasThirdTensor(worker) ? kept / kKeptPerAddress : 0;
   const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers;
   const int64_t live = MostLiveRegisters(kernel, worker, Columns::kHeldUnpacked);
-  const int64_t most = std::max({kept + kForAddressesOfAll + for_staging, together + kForPositions, live + kForPositions,
-                                 stored > 0 ? stored + kForAddressesOfStores : 0});
+  const int64_t most = std::max({kept + kForAddressesOfAll + for_third + for_staging, together + kForPositions,
+                                 live + kForPositions, stored > 0 ? stored + kForAddressesOfStores : 0});
   return TakesMoreThanTiles(kernel, worker) ? most + kForWhatNoTileShows : most;
 }
 

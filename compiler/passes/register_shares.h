@@ -27,6 +27,7 @@ inline constexpr int64_t kForAddresses = 24;          // a block that has a mult
 inline constexpr int64_t kForAddressesOfMany = 8;     // each of several blocks, which are to have the loads of all under way
 inline constexpr int64_t kForAddressesAhead = 12;     // a block whose next loads are under way while it computes (advance_reads)
 inline constexpr int64_t kForAddressesOfAll = 30;     // a kernel without products, beside the tiles that it keeps: of all its loads
+inline constexpr int64_t kKeptPerAddress = 24;        // one more for so many that it keeps, where it has more than two tensors
 inline constexpr int64_t kForAddressesOfStores = 24;  // the same, beside what is stored and the tiles in use behind it
 inline constexpr int64_t kForPositions = 16;          // the same, beside all tiles that are in use at once
 inline constexpr int64_t kForAddressesOfStaging = 8;  // the same, where tiles or the numbers of tiles go through shared memory
