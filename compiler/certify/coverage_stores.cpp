@@ -176,9 +176,14 @@ class StoreWalk {
       ends.push_back(axis.hi ? scope_.Resolve(axis.hi) : axis.hi);
       starts.push_back(scope_.Resolve(axis.start));
       extents.push_back(axis.extent);
-      if (!axis.dropped && !axis.is_slice)
-        CheckClip(op, starts.back(), extents.back(), axis.hi ? ends.back() : scope_.Resolve(tensor->extents[i]),
-                  op.code == OpCode::kCopyAsync || op.code == OpCode::kCopyToShared ? Ahead(op.operands[0]) : 0);
+      if (axis.hi)
+        extents.back() =
+            std::clamp(symbolic::ConstantDifference(ends.back(), starts.back()).value_or(axis.extent), int64_t{0}, axis.extent);
+      if (axis.dropped || axis.is_slice) continue;
+      std::vector<Scalar> seen = {scope_.Resolve(tensor->extents[i])};
+      if (axis.hi) seen.push_back(ends.back());
+      CheckClip(op, starts.back(), extents.back(), seen,
+                op.code == OpCode::kCopyAsync || op.code == OpCode::kCopyToShared ? Ahead(op.operands[0]) : 0);
     }
     const bool adds = op.code == OpCode::kStore && static_cast<typed::StoreOp>(op.number) != typed::StoreOp::kSet;
     if (op.code == OpCode::kStore || op.code == OpCode::kStoreParts || op.code == OpCode::kCopyToGlobal)
@@ -201,14 +206,17 @@ class StoreWalk {
     for (size_t i = 0; i < map->box.size(); ++i) {
       starts.push_back(scope_.Resolve(op.scalars[i]));
       const bool is_slice = i < op.axes.size() && op.axes[i].is_slice;
-      if (extents[i] > 1 && !is_slice) CheckClip(op, starts.back(), extents[i], scope_.Resolve(tensor->extents[i]));
+      if (extents[i] > 1 && !is_slice) CheckClip(op, starts.back(), extents[i], {scope_.Resolve(tensor->extents[i])});
     }
     if (stores) AddSite(op, map->tensor, starts, std::vector<Scalar>(starts.size()), extents, false);
   }
 
-  void CheckClip(const Op& op, const Scalar& start, int64_t extent, const Scalar& end, int64_t ahead = 0) {
-    if (!IsClipped(ranges_, holding_, {start, extent, end, ahead}) && !IsOfLaterLoop(op, start, extent, end))
-      Fail(op, fmt::format("`{}` is not clipped where its range ends", op.symbol));
+  /// `ends`: each of them is an end.
+  void CheckClip(const Op& op, const Scalar& start, int64_t extent, const std::vector<Scalar>& ends, int64_t ahead = 0) {
+    const bool is_clipped = std::ranges::any_of(ends, [&](const Scalar& end) {
+      return IsClipped(ranges_, holding_, {start, extent, end, ahead}) || IsOfLaterLoop(op, start, extent, end);
+    });
+    if (!is_clipped) Fail(op, fmt::format("`{}` is not clipped where its range ends", op.symbol));
   }
 
   /// Whether it copies in front of a loop, which need not be the next one, a block of that loop's, whose range may begin with
