@@ -69,7 +69,8 @@ void CheckOutputPaths(const std::vector<std::string>& paths, const SourceManager
   for (size_t i = 0; i < paths.size(); ++i) {
     if (IsStandardOutput(paths[i]) || !IsRegularOrNew(paths[i])) continue;
     bool is_read = false, is_written = false;
-    for (uint32_t file = 0; file < sources.FileCount(); ++file) is_read |= IsOneFile(paths[i], sources.Path(file));
+    for (uint32_t file = 0; file < sources.FileCount(); ++file)
+      is_read |= sources.IsLoaded(file) && IsOneFile(paths[i], sources.Path(file));
     for (size_t k = 0; k < i; ++k) is_written |= IsOneFile(paths[i], paths[k]);
     if (!is_read && !is_written) continue;
     diagnostics

@@ -70,7 +70,9 @@ Result<uint32_t> SourceManager::Load(const std::string& path, Span wanted_at, Di
     return diagnostics.Error(DiagnosticKind::kFileTooLarge, wanted_at,
                              fmt::format("`{}` is too large; a source file has at most {} bytes", path, kMaxBytes));
   }
-  return Add(path == "-" ? "<stdin>" : path, std::move(text));
+  const uint32_t file = Add(path == "-" ? "<stdin>" : path, std::move(text));
+  files_[file].is_loaded = path != "-";
+  return file;
 }
 
 LineColumn SourceManager::Locate(uint32_t file, uint32_t offset) const {

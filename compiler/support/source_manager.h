@@ -32,6 +32,8 @@ class SourceManager {
 
   uint32_t FileCount() const { return static_cast<uint32_t>(files_.size()); }
   const std::string& Path(uint32_t file) const { return files_[file].path; }
+  /// Whether its path is where it was read, and not a name for a text that is in no file.
+  bool IsLoaded(uint32_t file) const { return files_[file].is_loaded; }
   std::string_view Text(uint32_t file) const { return files_[file].text; }
   std::string_view Text(Span span) const { return Text(span.file).substr(span.begin, span.end - span.begin); }
 
@@ -50,6 +52,7 @@ class SourceManager {
     std::string path;
     std::string text;
     std::vector<uint32_t> line_starts;
+    bool is_loaded = false;
   };
   std::deque<File> files_;
 };
