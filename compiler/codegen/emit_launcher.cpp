@@ -311,7 +311,14 @@ class CallEmitter {
   void WorkspaceNeeded(const Workspace& workspace) {
     out_.Open("size_t workspace_needed()");
     out_.Line("check();");
-    out_.Line(fmt::format("return call.failed() ? 0 : workspace_size({});", workspace.depends_on_schedule() ? "choose()" : ""));
+    const std::string size =
+        fmt::format("call.failed() ? 0 : workspace_size({})", workspace.depends_on_schedule() ? "choose()" : "");
+    if (workspace.checks()) {
+      out_.Line(fmt::format("const size_t bytes = {};", size));
+      out_.Line("return call.failed() ? 0 : bytes;");
+    } else {
+      out_.Line(fmt::format("return {};", size));
+    }
     out_.Close();
   }
 

@@ -73,8 +73,11 @@ std::string Workspace::BytesOf(const ir::Module& module, const std::vector<int>&
     }
   }
   for (const auto& [tensor, box] : boxes) {
-    if (packed.insert(tensor).second)
-      add(Use::kPieces, fmt::format("tk::host::pieces_bytes(*{}{})", Mangle(tensor), ReachOfPieces(first, box)));
+    if (!packed.insert(tensor).second) continue;
+    const std::string reach = ReachOfPieces(first, box);
+    checks_ |= !reach.empty();
+    add(Use::kPieces, reach.empty() ? fmt::format("tk::host::pieces_bytes(*{})", Mangle(tensor))
+                                    : fmt::format("call.pieces_bytes({}, {}{})", StringLiteral(tensor), Mangle(tensor), reach));
   }
   return terms.empty() ? "0" : Join(terms, " + ");
 }
@@ -97,7 +100,7 @@ std::string Workspace::Comment() const {
 void Workspace::EmitSize(CodeWriter& out) const {
   out.Comment(Comment());
   const size_t mark = out.Mark();
-  out.Open(fmt::format("size_t workspace_size({}) const", depends_ ? "int schedule" : ""));
+  out.Open(fmt::format("size_t workspace_size({}){}", depends_ ? "int schedule" : "", checks_ ? "" : " const"));
   if (is_same_) {
     out.Line(fmt::format("return {}{};", may_fail_ && !is_none() ? "schedule < 0 ? 0 : " : "", bytes_[0]));
   } else {

@@ -32,6 +32,8 @@ class Workspace {
   void EmitSize(CodeWriter& out) const;
 
   bool depends_on_schedule() const { return depends_; }
+  /// Whether the size is asked for what may not be copied at all: then the call fails.
+  bool checks() const { return checks_; }
   bool is_none() const { return is_same_ && bytes_[0] == "0"; }
 
  private:
@@ -45,6 +47,7 @@ class Workspace {
   bool is_same_ = false;   // bytes of all schedules
   bool may_fail_ = false;  // there may be no schedule
   bool depends_ = false;
+  bool checks_ = false;
 };
 
 }  // namespace tkc::codegen

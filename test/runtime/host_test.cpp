@@ -53,6 +53,10 @@ void CheckReach() {
     const tk_tensor longest = Make(4096, {2, step}, {2 * step, 1});
     CHECK(tk::host::is_within_reach(tk::host::packed_like(longest, nullptr), {256, 64}));
     CHECK(!tk::host::is_within_reach(tk::host::packed_like(longest, nullptr), {512, 64}));
+    tk::host::launcher call("gemm", nullptr);  // asked for the size of the workspace, before anything is launched
+    CHECK(call.pieces_bytes("A", &longest, {256, 64}) > 0 && !call.failed() && call.pieces_bytes("A", &longest, {512, 64}) == 0);
+    CHECK(call.status().code == TK_SHAPE &&
+          !std::strcmp(call.status().message, "gemm: `A` has rows of 4194304 elements, of which buffer loads do not reach as many as a block has"));
 }
 
 void CheckOverlap() {

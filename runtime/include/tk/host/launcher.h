@@ -55,18 +55,21 @@ public:
         return box_map(copy_of(t, packing_bytes(*t), "read by the copy engine"), s, box.begin());
     }
 
+    /// Bytes of the copy that `pieces` makes of t. Asked before anything is launched: of rows that are too long buffer loads do not reach a
+    /// block of `box` elements, however they lie.
+    size_t pieces_bytes(const char* name, const tk_tensor* t, std::initializer_list<int> box) {
+        const size_t bytes = host::pieces_bytes(*t, box);
+        if (failed() || bytes == 0 || is_within_reach(packed_like(*t, nullptr), box)) return bytes;
+        fail(TK_SHAPE, "%s: `%s` has rows of %lld elements, of which buffer loads do not reach as many as a block has", entry_, name,
+             printed(t->extent[t->rank - 1]));
+        return 0;
+    }
     /// t, or a copy in the workspace whose rows copies into shared memory take in pieces, made once; buffer loads reach blocks of `box`
     /// elements of it, where one is given.
     tk_tensor pieces(const tk_tensor* t, std::initializer_list<int> box = {}) {
         if (failed()) return {};
-        const size_t bytes = pieces_bytes(*t, box);
-        if (bytes == 0) return with_strides_of_pieces(*t);
-        if (!is_within_reach(packed_like(*t, nullptr), box)) {
-            fail(TK_SHAPE, "%s: a tensor with rows of %lld elements, of which buffer loads do not reach as many as a block has", entry_,
-                 printed(t->extent[t->rank - 1]));
-            return {};
-        }
-        return copy_of(t, bytes, "copied in pieces");
+        const size_t bytes = host::pieces_bytes(*t, box);
+        return bytes == 0 ? with_strides_of_pieces(*t) : copy_of(t, bytes, "copied in pieces");
     }
 
     /// A grid has stored into t: who reads a copy of it from now on gets one that is made anew.
