@@ -19,7 +19,7 @@ namespace tk {
 
 namespace detail {
 
-constexpr int kMostUnrolled = 32;  // copies of a thread
+inline constexpr int kMostUnrolled = 32;  // copies of a thread
 
 /// How R x C pieces of V elements are dealt to `Threads` threads: piece n of a thread lies n * step rows below its first.
 template <class View, int V, int Threads>
