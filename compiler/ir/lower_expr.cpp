@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Typed tile expressions to operations, in the order of evaluation: left to right.
 #include "compiler/ir/lower_worker.h"
+
+#include <algorithm>
+#include <utility>
+
 #include "compiler/ir/view_of_leaves.h"
 #include "compiler/support/internal_error.h"
 
@@ -130,7 +134,59 @@ ValueId WorkerLowering::LowerBinary(const typed::Expr& expr, Region& region, con
   return Emit(region, std::move(op), expr.type, name, expr.span);
 }
 
+namespace {
+
+bool LoadsFromMemory(const typed::Expr& expr) {
+  return expr.kind == ExprKind::kRead || expr.kind == ExprKind::kGather ||
+         std::ranges::any_of(expr.args, [](const typed::ExprPtr& arg) { return arg && LoadsFromMemory(*arg); });
+}
+
+Scalar Zero(DType dtype) {
+  if (dtype == DType::kBool) return symbolic::Bool(false);
+  return IsFloat(dtype) ? symbolic::Float(0, dtype) : symbolic::Convert(symbolic::Int(0), dtype);
+}
+
+}  // namespace
+
+bool WorkerLowering::Branches(const typed::Expr& choice) {
+  const auto fits = [&](const typed::Expr& arm) {
+    return !arm.type.is_tile || (arm.type.rows == choice.type.rows && arm.type.cols == choice.type.cols);
+  };
+  const typed::Expr &yes = *choice.args[1], &no = *choice.args[2];
+  return !choice.args[0]->type.is_tile && fits(yes) && fits(no) && (LoadsFromMemory(yes) || LoadsFromMemory(no));
+}
+
+ValueId WorkerLowering::LowerBranches(const typed::Expr& choice, Region& region, const std::string& name) {
+  const auto lower = [&](const typed::Expr* arm, Region& into) {
+    if (arm != nullptr && arm->type.is_tile) return LowerTile(*arm, into);
+    Op fill{OpCode::kFill};
+    fill.scalars = {arm == nullptr ? Zero(choice.type.dtype) : LowerScalar(*arm)};
+    return Emit(into, std::move(fill), choice.type, "nothing", choice.span);
+  };
+  // What loads nothing stands in front.
+  const typed::Expr &yes = *choice.args[1], &no = *choice.args[2];
+  const bool yes_loads = LoadsFromMemory(yes), no_loads = LoadsFromMemory(no);
+  const ValueId first = lower(!no_loads ? &no : !yes_loads ? &yes : nullptr, region);
+  const ValueId chosen = Emit(region, {OpCode::kVar, {}, {first}}, choice.type, name, choice.span, true);
+  const auto assign = [&](const typed::Expr& arm, Region& into) {
+    Region* const around = std::exchange(into_, &into);
+    const ValueId value = lower(&arm, into);
+    into_ = around;
+    into.push_back({OpCode::kAssign, {}, {chosen, value}});
+    into.back().span = choice.span;
+  };
+  const Scalar condition = LowerScalar(*choice.args[0]);
+  Op branch{OpCode::kIf, {}, {}, {yes_loads ? condition : symbolic::Make(symbolic::Kind::kNot, DType::kBool, {condition})}};
+  branch.span = choice.span;
+  branch.regions.resize(2);
+  assign(yes_loads ? yes : no, branch.regions[0]);
+  if (yes_loads && no_loads) assign(no, branch.regions[1]);
+  region.push_back(std::move(branch));
+  return chosen;
+}
+
 ValueId WorkerLowering::LowerSelect(const typed::Expr& expr, Region& region, const std::string& name) {
+  if (Branches(expr)) return LowerBranches(expr, region, name);
   Op op{OpCode::kSelect};
   if (!expr.args[0]->type.is_tile) {  // a scalar condition chooses among tiles: as a tile of one element
     Op fill{OpCode::kFill};

@@ -49,6 +49,9 @@ class WorkerLowering {
   ValueId LowerBinary(const typed::Expr& expr, Region& region, const std::string& name);
   ValueId LowerGather(const typed::Expr& expr, Region& region, const std::string& name);
   ValueId LowerSelect(const typed::Expr& expr, Region& region, const std::string& name);
+  /// Whether an `if` expression is executed as a statement: the branch that is not taken loads nothing.
+  static bool Branches(const typed::Expr& choice);
+  ValueId LowerBranches(const typed::Expr& choice, Region& region, const std::string& name);
   /// `rest + a @ b` or `rest - a @ b`: splits off the product. False if the expression is not of that form.
   struct SplitSum {
     const typed::Expr* rest = nullptr;
