@@ -13,6 +13,11 @@ namespace {
 
 using typed::ExprKind;
 
+Scalar Zero(DType dtype) {
+  if (dtype == DType::kBool) return symbolic::Bool(false);
+  return IsFloat(dtype) ? symbolic::Float(0, dtype) : symbolic::Convert(symbolic::Int(0), dtype);
+}
+
 /// Of bf16(x) and the like, and of f32(X[m, n]).
 std::string ConvertedName(const typed::Expr& expr, const typed::Kernel& source) {
   const typed::Expr* from = expr.args[0].get();
@@ -88,34 +93,53 @@ std::vector<AxisRange> WorkerLowering::LowerAxes(const std::vector<typed::AxisRa
   return lowered;
 }
 
-bool WorkerLowering::Split(const typed::Expr& expr, SplitSum& sum) {
+namespace {
+
+bool IsSumOfTiles(const typed::Expr& expr) {
   if (expr.kind != ExprKind::kBinary || (expr.op != typed::Op::kAdd && expr.op != typed::Op::kSub)) return false;
-  const typed::Expr& left = *expr.args[0];
-  const typed::Expr& right = *expr.args[1];
-  if (right.kind == ExprKind::kMatMul && left.type.is_tile && left.type.rows == right.type.rows &&
-      left.type.cols == right.type.cols && left.type.dtype == right.type.dtype) {
-    sum = {&left, &right, expr.op == typed::Op::kSub};
-    return true;
+  const typed::Type &left = expr.args[0]->type, &right = expr.args[1]->type;
+  return left.is_tile && right.is_tile && left.rows == right.rows && left.cols == right.cols && left.dtype == right.dtype;
+}
+
+}  // namespace
+
+WorkerLowering::SumOfProducts WorkerLowering::Split(const typed::Expr& expr) {
+  if (expr.kind == ExprKind::kMatMul) return {nullptr, {{&expr, false}}};
+  if (!IsSumOfTiles(expr)) return {&expr};
+  const bool subtracts = expr.op == typed::Op::kSub;
+  SumOfProducts left = Split(*expr.args[0]), right = Split(*expr.args[1]);
+  if (right.rest == nullptr) {
+    for (SumOfProducts::Term& term : right.terms) left.terms.push_back({term.product, term.negative != subtracts});
+    return left;
   }
-  if (expr.op == typed::Op::kAdd && left.kind == ExprKind::kMatMul && right.type.is_tile && right.type.rows == left.type.rows &&
-      right.type.cols == left.type.cols && left.type.dtype == right.type.dtype) {
-    sum = {&right, &left, false};
-    return true;
-  }
-  return false;
+  if (left.rest != nullptr || subtracts || !right.terms.empty()) return {&expr};
+  return {right.rest, std::move(left.terms)};
+}
+
+Op WorkerLowering::LowerTerm(const SumOfProducts::Term& term, Region& region, Span span) {
+  const ValueId a = LowerTile(*term.product->args[0], region), b = LowerTile(*term.product->args[1], region);
+  Op accumulate{OpCode::kAccumulate, {}, {kNone, a, b}};
+  accumulate.number = term.negative ? kSubtracts : kAdds;
+  accumulate.span = span;
+  return accumulate;
+}
+
+ValueId WorkerLowering::LowerNothing(const typed::Expr& expr, Region& region) {
+  Op zero{OpCode::kFill};
+  zero.scalars = {Zero(expr.type.dtype)};
+  return Emit(region, std::move(zero), expr.type, "nothing", expr.span);
 }
 
 ValueId WorkerLowering::LowerBinary(const typed::Expr& expr, Region& region, const std::string& name) {
-  SplitSum sum;
-  if (Split(expr, sum)) {
-    const ValueId rest = LowerTile(*sum.rest, region);
-    const ValueId a = LowerTile(*sum.product->args[0], region);
-    const ValueId b = LowerTile(*sum.product->args[1], region);
-    const ValueId total = Emit(region, {OpCode::kVar, {}, {rest}}, expr.type, name, expr.span, true);
-    Op accumulate{OpCode::kAccumulate, {}, {total, a, b}};
-    accumulate.number = sum.negative ? kSubtracts : kAdds;
-    accumulate.span = expr.span;
-    region.push_back(std::move(accumulate));
+  if (const SumOfProducts sum = Split(expr); !sum.terms.empty()) {
+    const ValueId rest = sum.rest == nullptr ? LowerNothing(expr, region) : LowerTile(*sum.rest, region);
+    ValueId total = kNone;
+    for (const SumOfProducts::Term& term : sum.terms) {
+      Op accumulate = LowerTerm(term, region, expr.span);
+      if (total == kNone) total = Emit(region, {OpCode::kVar, {}, {rest}}, expr.type, name, expr.span, true);
+      accumulate.operands[0] = total;
+      region.push_back(std::move(accumulate));
+    }
     return total;
   }
   const typed::Expr& left = *expr.args[0];
@@ -141,11 +165,6 @@ bool LoadsFromMemory(const typed::Expr& expr) {
          std::ranges::any_of(expr.args, [](const typed::ExprPtr& arg) { return arg && LoadsFromMemory(*arg); });
 }
 
-Scalar Zero(DType dtype) {
-  if (dtype == DType::kBool) return symbolic::Bool(false);
-  return IsFloat(dtype) ? symbolic::Float(0, dtype) : symbolic::Convert(symbolic::Int(0), dtype);
-}
-
 }  // namespace
 
 bool WorkerLowering::Branches(const typed::Expr& choice) {
@@ -158,10 +177,11 @@ bool WorkerLowering::Branches(const typed::Expr& choice) {
 
 ValueId WorkerLowering::LowerBranches(const typed::Expr& choice, Region& region, const std::string& name) {
   const auto lower = [&](const typed::Expr* arm, Region& into) {
-    if (arm != nullptr && arm->type.is_tile) return LowerTile(*arm, into);
+    if (arm == nullptr) return LowerNothing(choice, into);
+    if (arm->type.is_tile) return LowerTile(*arm, into);
     Op fill{OpCode::kFill};
-    fill.scalars = {arm == nullptr ? Zero(choice.type.dtype) : LowerScalar(*arm)};
-    return Emit(into, std::move(fill), choice.type, "nothing", choice.span);
+    fill.scalars = {LowerScalar(*arm)};
+    return Emit(into, std::move(fill), choice.type, "value", choice.span);
   };
   // What loads nothing stands in front.
   const typed::Expr &yes = *choice.args[1], &no = *choice.args[2];

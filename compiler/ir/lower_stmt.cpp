@@ -114,18 +114,19 @@ void WorkerLowering::LowerAssign(const typed::Stmt& stmt, Region& region) {
     region.push_back(std::move(op));
     return;
   }
-  SplitSum sum;
-  if (!Split(*stmt.expr, sum)) return assign(LowerTile(*stmt.expr, region));
+  const SumOfProducts sum = Split(*stmt.expr);
+  const bool is_product = sum.rest == nullptr && sum.terms.size() == 1;
+  if (sum.terms.empty() || is_product) return assign(LowerTile(*stmt.expr, region));
+  const bool is_self = sum.rest != nullptr && sum.rest->kind == typed::ExprKind::kVar && sum.rest->id == stmt.var;
+  const ValueId rest = is_self ? kNone : sum.rest == nullptr ? LowerNothing(*stmt.expr, region) : LowerTile(*sum.rest, region);
   // The operands are values before the variable changes.
-  const bool is_self = sum.rest->kind == typed::ExprKind::kVar && sum.rest->id == stmt.var;
-  const ValueId rest = is_self ? kNone : LowerTile(*sum.rest, region);
-  const ValueId a = LowerTile(*sum.product->args[0], region);
-  const ValueId b = LowerTile(*sum.product->args[1], region);
+  std::vector<Op> terms;
+  for (const SumOfProducts::Term& term : sum.terms) terms.push_back(LowerTerm(term, region, stmt.span));
   if (!is_self) assign(rest);
-  Op op{OpCode::kAccumulate, {}, {tiles_.at(stmt.var), a, b}};
-  op.number = sum.negative ? kSubtracts : kAdds;
-  op.span = stmt.span;
-  region.push_back(std::move(op));
+  for (Op& term : terms) {
+    term.operands[0] = tiles_.at(stmt.var);
+    region.push_back(std::move(term));
+  }
 }
 
 void WorkerLowering::LowerFor(const typed::Stmt& stmt, Region& region) {

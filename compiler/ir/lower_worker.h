@@ -51,14 +51,21 @@ class WorkerLowering {
   ValueId LowerSelect(const typed::Expr& expr, Region& region, const std::string& name);
   /// Whether an `if` expression is executed as a statement: the branch that is not taken loads nothing.
   static bool Branches(const typed::Expr& choice);
+  /// Zeros of the shape of the expression.
+  ValueId LowerNothing(const typed::Expr& expr, Region& region);
   ValueId LowerBranches(const typed::Expr& choice, Region& region, const std::string& name);
-  /// `rest + a @ b` or `rest - a @ b`: splits off the product. False if the expression is not of that form.
-  struct SplitSum {
-    const typed::Expr* rest = nullptr;
-    const typed::Expr* product = nullptr;
-    bool negative = false;
+  /// `rest + a @ b - c @ d`, products in any number: nothing lies between them in the matrix unit.
+  struct SumOfProducts {
+    struct Term {
+      const typed::Expr* product;
+      bool negative;
+    };
+    const typed::Expr* rest = nullptr;  // null: there are but products
+    std::vector<Term> terms{};          // from left to right; empty where the expression is no such sum
   };
-  static bool Split(const typed::Expr& expr, SplitSum& sum);
+  static SumOfProducts Split(const typed::Expr& expr);
+  /// What adds the product to a variable, which is not set yet.
+  Op LowerTerm(const SumOfProducts::Term& term, Region& region, Span span);
   std::vector<AxisRange> LowerAxes(const std::vector<typed::AxisRange>& axes);
   ValueId Emit(Region& region, Op op, typed::Type type, const std::string& name, Span span, bool is_mutable = false);
   std::string UniqueScalar(const std::string& name);
