@@ -45,8 +45,9 @@ Scalar Above(const Scalar& a, int64_t plus, const Scalar& b) {
 /// What a worker's masks say of a whole block.
 class Masks {
  public:
-  Masks(const ir::Kernel& kernel, const Region& body) : kernel_(kernel), known_(KnownAtLaunch(kernel)) {
-    ForEachOp(body, [&](const Op& op) {
+  Masks(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), known_(KnownAtLaunch(kernel)) {
+    if (!worker.instance_name.empty()) known_.DefineWithin(worker.instance_name, {0, worker.instances - 1});
+    ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
       if (op.code == OpCode::kLet && op.number != ir::kStays) changing_.insert(op.symbol);
       for (const ValueId result : op.results) maker_.try_emplace(result, op);
@@ -154,7 +155,7 @@ class Masks {
 
 class Skipping {
  public:
-  Skipping(ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel), body_(worker.body), masks_(kernel, worker.body) {}
+  Skipping(ir::Kernel& kernel, ir::Worker& worker) : kernel_(kernel), body_(worker.body), masks_(kernel, worker) {}
 
   void Visit(Region& region) {
     for (Op& op : region) {
