@@ -98,6 +98,16 @@ bool HasThirdTensor(const ir::Worker& worker) {
   return tensors.size() > kFew;
 }
 
+/// Whether stored blocks have ends of their own, which are kept beside those of the tensors.
+bool StoresCutBlocks(const ir::Worker& worker) {
+  bool cuts = false;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    cuts |=
+        op.code == ir::OpCode::kStore && std::ranges::any_of(op.axes, [](const ir::AxisRange& axis) { return axis.hi != nullptr; });
+  });
+  return cuts;
+}
+
 /// Each block may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used,
 /// or of its stores; loads with only elementwise operations between them count together.
 int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
@@ -108,8 +118,9 @@ int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   const int64_t for_third = HasThirdTensor(worker) ? kept / kKeptPerAddress : 0;
   const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers;
   const int64_t live = MostLiveRegisters(kernel, worker, Columns::kHeldUnpacked);
-  const int64_t most = std::max({kept + kForAddressesOfAll + for_third + for_staging, together + kForPositions,
-                                 live + kForPositions, stored > 0 ? stored + kForAddressesOfStores : 0});
+  const int64_t most =
+      std::max({kept + kForAddressesOfAll + for_third + for_staging, together + kForPositions, live + kForPositions,
+                stored > 0 ? stored + kForAddressesOfStores + (StoresCutBlocks(worker) ? kForEnds : 0) : 0});
   return TakesMoreThanTiles(kernel, worker) ? most + kForWhatNoTileShows : most;
 }
 

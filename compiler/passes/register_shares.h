@@ -29,6 +29,7 @@ inline constexpr int64_t kForAddressesAhead = 12;     // a block whose next load
 inline constexpr int64_t kForAddressesOfAll = 30;     // a kernel without products, beside the tiles that it keeps: of all its loads
 inline constexpr int64_t kKeptPerAddress = 24;        // one more for so many that it keeps, where it has more than two tensors
 inline constexpr int64_t kForAddressesOfStores = 24;  // the same, beside what is stored and the tiles in use behind it
+inline constexpr int64_t kForEnds = 2;                // more, where blocks end before their tensors
 inline constexpr int64_t kForPositions = 16;          // the same, beside all tiles that are in use at once
 inline constexpr int64_t kForAddressesOfStaging = 8;  // the same, where tiles or the numbers of tiles go through shared memory
 inline constexpr int64_t kForWhatNoTileShows = 32;    // more, where a body has scans, masks and the like (plan_registers)

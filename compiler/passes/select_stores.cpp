@@ -86,6 +86,9 @@ struct Stores {
   Region StagedStore(const Op& store);
   Region DirectStore(const Op& store);
   bool IsStaged(const Op& store) const;
+  bool IsStoredByEngine(const Op& access, const ir::Type& type) const {
+    return !target.folds_copies && engine.Obstacle(access, type).empty();
+  }
   bool HasRoomToStage(int64_t chunk_bytes) const;
   void Rewrite(Region& region);
 };
@@ -123,7 +126,7 @@ Op Stores::StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer
   guarded.symbol = access.symbol;
   guarded.axes = access.axes;
   guarded.span = access.span;
-  if (target.folds_copies) return guarded;
+  if (!IsStoredByEngine(access, kernel.TypeOf(stage))) return guarded;
   Op copy{OpCode::kStoreAsync, {}, {stage}, Coordinates(access)};
   copy.symbol = engine.Map(access, buffer, true);
   KeepSlices(access, copy);
@@ -211,12 +214,12 @@ bool Stores::IsStaged(const Op& store) const {
   if (type.rows == 1 || Bytes(dtype) < 2 || !IsFloat(dtype) || chunk_cols == 0) return false;
   type.dtype = dtype;
   if (!HasRoomToStage(type.rows * chunk_cols * Bytes(dtype))) return false;
-  // Without an engine, the four lanes of a row store whole sectors of 32 bytes unless elements are narrow.
-  if (target.folds_copies) return Bytes(dtype) == 2 && !IsTurned(store);
+  // Without the engine, the four lanes of a row store whole sectors of 32 bytes unless elements are narrow.
+  if (Bytes(dtype) == 2 && !IsTurned(store)) return true;
   Op lying = store;
   lying.slot.clear();
   if (IsTurned(store)) std::swap(type.rows, type.cols);
-  return engine.Obstacle(lying, type).empty();
+  return IsStoredByEngine(lying, type);
 }
 
 void Stores::Rewrite(Region& region) {
