@@ -94,8 +94,8 @@ std::string EmitHeader(const ir::Module& module, const EmitOptions& options) {
   out.Raw("#ifdef __cplusplus");
   out.Raw("}  // extern \"C\"");
   out.Blank();
-  // What differs between AMD's machines stands in the header of one: without it there is no telling.
-  out.Raw("#if defined(__CUDACC__) || (defined(__HIP__) && defined(TK_GFX)) || defined(TK_SIM)");
+  // What differs between AMD's machines stands in the header of one: without it there is no telling. 201709: C++20 of GCC 10.
+  out.Raw("#if __cplusplus >= 201709L && (defined(__CUDACC__) || (defined(__HIP__) && defined(TK_GFX)) || defined(TK_SIM))");
   out.Raw("#include \"tk/host/typed.h\"");
   out.Blank();
   out.Raw("namespace tk {");

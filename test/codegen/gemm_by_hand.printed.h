@@ -22,7 +22,7 @@ size_t gemm_workspace(const tk_tensor* A, const tk_tensor* B, const tk_tensor* C
 #ifdef __cplusplus
 }  // extern "C"
 
-#if defined(__CUDACC__) || (defined(__HIP__) && defined(TK_GFX)) || defined(TK_SIM)
+#if __cplusplus >= 201709L && (defined(__CUDACC__) || (defined(__HIP__) && defined(TK_GFX)) || defined(TK_SIM))
 #include "tk/host/typed.h"
 
 namespace tk {
