@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # add_tk_kernel(<target> SOURCES <a.tk>... [DEFINE <name=value>...] [TARGETS <sm_90a>...] [INCLUDE <folder>...] [GENERATE_ONLY])
 #
-# Compiles .tk files to CUDA or HIP and builds them. If <target> exists, the generated files become part of it; if not, it is made a
-# static library. Whoever links <target> includes "a.h", the header of the entries of a.tk. Files are compiled again when they, a file
-# that they import, or tkc itself change.
+# Compiles .tk files to CUDA or HIP and builds them. If <target> exists, also of a folder above, the kernels become part of it; if not,
+# it is made a static library. Whoever links <target> includes "a.h", the header of the entries of a.tk, in C or C++ of any standard.
+# Files are compiled again when they, a file that they import, or tkc itself change.
 #
 #   DEFINE         compile-time parameters, as -D of tkc
 #   TARGETS        what the code is for; sm_90a when left out. Several (sm_80 sm_90a) go into one file, whose launcher chooses by the
@@ -14,9 +14,16 @@
 # The target's property TK_GENERATED lists the files that were written, its TK_HEADERS the headers among them, for install(FILES): who
 # installs and exports the target says with target_include_directories(.. INTERFACE $<INSTALL_INTERFACE:..>) where they go.
 #
-# CUDA is built by the language CUDA, with the architectures that TARGETS name. HIP is built by the language HIP, if the project enables
-# it, or by the compiler that the variable TKC_HIP_COMPILER names (hipcc, or a clang++ that finds HIP's headers by the options in
-# TKC_HIP_FLAGS); the program then links HIP's library itself (hip::host).
+# Each call builds its files in an object library, which the target's property TK_OBJECTS lists: C++20, the architectures that TARGETS
+# name and options of ours are theirs alone, and those that <target> has for other files are not theirs. Where <target> is itself an
+# object library, all of its CUDA or HIP is compiled like them.
+#
+# CUDA is built by the language CUDA. HIP is built by the language HIP, if the project enables it, or by the compiler that the variable
+# TKC_HIP_COMPILER names (hipcc, or a clang++ that finds HIP's headers by the options in TKC_HIP_FLAGS); the program then links HIP's
+# library itself (hip::host).
+
+# Of this file only: to an older project targets of another folder are closed, and dependency files mean something else.
+cmake_policy(VERSION 3.25)
 
 # Adds a command that makes an object file of a HIP file, and the object to the target.
 function(_tk_hip_object target source folder offload)
@@ -66,6 +73,37 @@ function(_tk_check_target target generate_only)
     message(FATAL_ERROR "add_tk_kernel(${target}): this target compiles nothing (${type}): name a library or a program that does, or a new "
       "target")
   endif()
+endfunction()
+
+# What can only be built in the folder of the target.
+function(_tk_check_folder target)
+  get_target_property(folder ${target} BINARY_DIR)
+  if(NOT folder STREQUAL CMAKE_CURRENT_BINARY_DIR)
+    get_target_property(source_folder ${target} SOURCE_DIR)
+    message(FATAL_ERROR "add_tk_kernel(${target}): this target is of another folder and can't take the files from here: call add_tk_kernel in "
+      "${source_folder}, or give it a new target here, and link that")
+  endif()
+endfunction()
+
+# Names the object library that compiles the files of a call.
+function(_tk_object_library target sources result)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "OBJECT_LIBRARY")  # its objects would lack those of another
+    set(${result} ${target} PARENT_SCOPE)
+    return()
+  endif()
+  list(GET sources 0 source)
+  cmake_path(GET source STEM LAST_ONLY name)
+  set(objects ${target}_tk_${name})
+  add_library(${objects} OBJECT)
+  set_target_properties(${objects} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON  # <target> may become part of a shared library
+    CUDA_SEPARABLE_COMPILATION OFF  # else the device linker needs code for the same architectures
+    UNITY_BUILD OFF)
+  target_link_libraries(${objects} PRIVATE tkc::runtime)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+  set_property(TARGET ${target} APPEND PROPERTY TK_OBJECTS ${objects})
+  set(${result} ${objects} PARENT_SCOPE)
 endfunction()
 
 function(add_tk_kernel target)
@@ -131,7 +169,12 @@ function(add_tk_kernel target)
   set(made "")
   if(TARGET ${target})
     _tk_check_target(${target} ${arg_GENERATE_ONLY})
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "OBJECT_LIBRARY" OR NOT CMAKE_${language}_COMPILER)  # compiled by the target itself
+      _tk_check_folder(${target})
+    endif()
     get_target_property(made ${target} TK_GENERATED)
+    list(TRANSFORM made REPLACE "^.*/" "")
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/tk/${target})
   file(MAKE_DIRECTORY ${folder})
@@ -150,7 +193,7 @@ function(add_tk_kernel target)
     cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
     cmake_path(GET source STEM LAST_ONLY name)
     set(output ${folder}/${name}.${extension})
-    if(output IN_LIST code OR output IN_LIST made)
+    if(output IN_LIST code OR "${name}.h" IN_LIST made)
       message(FATAL_ERROR "add_tk_kernel(${target}): two sources are called ${name}.tk; give them a target each")
     endif()
     add_custom_command(
@@ -172,38 +215,34 @@ function(add_tk_kernel target)
   if(NOT TARGET ${target})
     add_library(${target} STATIC)
   endif()
-  get_target_property(before ${target} TK_TARGETS)
-  if(before AND NOT before STREQUAL names)
-    message(FATAL_ERROR "add_tk_kernel(${target}): its kernels are for `${before}` already, and one target has one list of architectures: "
-      "give those for `${names}` a target of their own")
-  endif()
-  set_target_properties(${target} PROPERTIES TK_TARGETS ${names})
   set_property(TARGET ${target} APPEND PROPERTY TK_GENERATED ${code} ${headers})
   set_property(TARGET ${target} APPEND PROPERTY TK_HEADERS ${headers})
-  target_sources(${target} PRIVATE ${headers})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
   target_link_libraries(${target} PUBLIC tkc::runtime)
   if(NOT CMAKE_${language}_COMPILER)
     list(TRANSFORM arg_TARGETS PREPEND --offload-arch= OUTPUT_VARIABLE offload)
+    target_sources(${target} PRIVATE ${headers})
     foreach(file IN LISTS code)
       _tk_hip_object(${target} ${file} ${folder} "${offload}")
     endforeach()
     return()
   endif()
-  target_sources(${target} PRIVATE ${code})
-  if(CMAKE_${language}20_STANDARD_COMPILE_OPTION)
-    string(TOLOWER ${language} feature)
-    target_compile_features(${target} PRIVATE ${feature}_std_20)
-  else()  # CMake before 3.26 has no C++20 for nvcc, nvcc has
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:${language}>:-std=c++20>)
+  _tk_object_library(${target} "${arg_SOURCES}" objects)
+  get_target_property(before ${objects} TK_TARGETS)
+  if(before AND NOT before STREQUAL names)
+    message(FATAL_ERROR "add_tk_kernel(${target}): its kernels are for `${before}` already, and an object library has one list of "
+      "architectures: give those for `${names}` a target of their own")
   endif()
-  if(language STREQUAL HIP)
-    set_target_properties(${target} PROPERTIES HIP_ARCHITECTURES "${arg_TARGETS}")
-    return()
-  endif()
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
+  target_sources(${objects} PRIVATE ${code} ${headers})
+  list(TRANSFORM arg_TARGETS REPLACE "^sm_" "")
+  set_target_properties(${objects} PROPERTIES TK_TARGETS ${names} ${language}_ARCHITECTURES "${arg_TARGETS}")
+  target_compile_options(${objects} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
   # What registers have no room for goes to memory: slow, and only ptxas knows.
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Xptxas=--warn-on-spills>)
-  list(TRANSFORM arg_TARGETS REPLACE "^sm_" "" OUTPUT_VARIABLE architectures)
-  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+  target_compile_options(${objects} PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Xptxas=--warn-on-spills>)
+  # CMake before 3.26 does not know that nvcc has C++20, and names another standard behind all other options.
+  if(language STREQUAL CUDA AND NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20 CACHE INTERNAL "")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20 CACHE INTERNAL "")
+  endif()
+  set_target_properties(${objects} PROPERTIES ${language}_STANDARD 20)
 endfunction()

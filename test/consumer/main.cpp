@@ -7,6 +7,8 @@
 
 #include "scale.h"
 
+static_assert(__cplusplus < 202002L, "a kernel raises the standard of what calls it");
+
 namespace {
 
 tk_tensor Matrix(float* data, int64_t rows, int64_t cols) {
