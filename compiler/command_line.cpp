@@ -204,10 +204,24 @@ struct RunTexts {
     if (!fault) fault = Pairs(inputs, false, "--in", "NAME=FILE", "A=a.npy", run.arguments.inputs);
     if (!fault) fault = Pairs(outputs, false, "--out", "NAME=FILE", "C=c.npy", run.arguments.outputs);
     if (!fault) fault = Pairs(scalars, true, "--scalar", "NAME=value", "x=1.0", run.arguments.scalars);
-    if (!fault) fault = Pairs(place, true, "--place", "NAME=n,..", "pad=8,offset=1", run.place);
+    if (!fault) fault = Pairs(place, true, "--place", "pad=n,..", "pad=8,offset=1", run.place);
     return fault;
   }
 };
+
+/// What the place where the kernel runs would leave undone.
+std::optional<CommandLineFault> WhereFault(const RunCommand& run) {
+  if (run.on == Where::kSimulator) return std::nullopt;
+  const bool is_reference = run.on == Where::kReference;
+  const char* option = is_reference && !run.place.empty() ? "--place"
+                       : is_reference && run.compare      ? "--compare"
+                       : run.counters                     ? "--counters"
+                                                          : nullptr;
+  if (option == nullptr) return std::nullopt;
+  return CommandLineFault{fmt::format("`--on {}` takes no `{}`: {}", is_reference ? "reference" : "gpu", option,
+                                      is_reference ? "it runs no generated code" : "only the simulator counts"),
+                          fmt::format("leave one of them out; `--on simulator`, the default, takes `{}`", option)};
+}
 
 /// What `run` and `trace` take.
 void AddArgumentOptions(CLI::App& app, interp::RunOptions& run, RunTexts& texts) {
@@ -233,9 +247,9 @@ void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
       ->allow_extra_args(false)
       ->type_name("NAME=FILE");
   AddSeed(app, line.run.arguments.seed, "of the inputs that are not given, and of the simulated timing; 0: nominal timing");
-  app.add_option("--place", texts.place, "how tensors lie: pad=8,offset=1,step=2, in elements")
+  app.add_option("--place", texts.place, "how all tensors lie: pad=8,offset=1,step=2, in elements")
       ->allow_extra_args(false)
-      ->type_name("NAME=n,..");
+      ->type_name("pad=n,..");
   app.add_option("--schedule", line.run.schedule, "this schedule set, whose condition must hold, instead of the first whose does")
       ->type_name("NAME");
   app.add_flag("--print", line.run.arguments.print, "print all elements of the outputs");
@@ -347,6 +361,7 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
 
   if (run_app->parsed()) {
     if (const auto fault = run_texts.TakeApart(run_line.run)) return report(*fault);
+    if (const auto fault = WhereFault(run_line.run)) return report(*fault);
     line = std::move(run_line);
     line.command = Command::kRun;
   } else if (trace_app->parsed()) {

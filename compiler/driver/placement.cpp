@@ -9,6 +9,8 @@
 namespace tkc {
 namespace {
 
+constexpr int64_t kMostPlaced = 4096;  // elements
+
 /// f(row-major number, position in elements) for each element.
 template <typename F>
 void ForEach(const interp::Tensor& tensor, F f) {
@@ -29,17 +31,24 @@ std::string ToString(const Placement& p) { return fmt::format("pad={},offset={},
 Result<Placement> ParsePlacement(const std::vector<std::pair<std::string, std::string>>& pairs, Diagnostics& diagnostics) {
   Placement placement;
   for (const auto& [name, text] : pairs) {
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool known = name == "pad" || name == "offset" || name == "step";
-    const int64_t least = name == "step" ? 1 : 0;
-    if (!known || error != std::errc() || end != text.data() + text.size() || value < least || value > 4096) {
+    int64_t* field = name == "pad"      ? &placement.pad
+                     : name == "offset" ? &placement.offset
+                     : name == "step"   ? &placement.step
+                                        : nullptr;
+    if (field == nullptr) {
       return diagnostics
           .Error(DiagnosticKind::kBadArgument, kNoSpan,
-                 fmt::format("`--place {}={}`: a number up to 4096 for `pad`, `offset` or `step`", name, text))
-          .Help("write for example `--place pad=8,offset=1`; a step is at least 1");
+                 fmt::format("`--place` takes `pad`, `offset` and `step`, of all tensors alike, found `{}={}`", name, text))
+          .Help("write for example `--place pad=8,offset=1`");
     }
-    (name == "pad" ? placement.pad : name == "offset" ? placement.offset : placement.step) = value;
+    const int64_t least = name == "step" ? 1 : 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *field);
+    if (error != std::errc() || end != text.data() + text.size() || *field < least || *field > kMostPlaced) {
+      return diagnostics
+          .Error(DiagnosticKind::kBadArgument, kNoSpan,
+                 fmt::format("`--place` takes a number from {} to {} for `{}`, found `{}`", least, kMostPlaced, name, text))
+          .Help("write for example `--place pad=8,offset=1`");
+    }
   }
   return placement;
 }
