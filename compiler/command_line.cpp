@@ -227,7 +227,8 @@ std::optional<CommandLineFault> WhereFault(const RunCommand& run) {
 void AddArgumentOptions(CLI::App& app, interp::RunOptions& run, RunTexts& texts) {
   app.add_option("--kernel", run.kernel, "which kernel, when the file has several")->type_name("NAME");
   app.add_option("--dims", texts.dims, "extents: M=64,K=32")->allow_extra_args(false)->type_name("NAME=n,..");
-  app.add_option("--in", texts.inputs, "contents of a tensor: A=a.npy; floats are converted, uint16 is bf16 bit by bit")
+  app.add_option("--in", texts.inputs,
+                 "contents of a tensor: A=a.npy; floats are converted, uint16 is bf16 bit by bit, uint8 e4m3 or e5m2")
       ->allow_extra_args(false)
       ->type_name("NAME=FILE");
   app.add_option("--scalar", texts.scalars, "a scalar: x=1.0")->allow_extra_args(false)->type_name("NAME=value");
@@ -243,7 +244,8 @@ void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
   app.add_option("kernel.tk", line.options.input, "the file")->required()->type_name("");
   AddChoice(app, kOn, line.run.on, "where: simulator (default), gpu or reference", "WHERE");
   AddArgumentOptions(app, line.run.arguments, texts);
-  app.add_option("--out", texts.outputs, "where to write a tensor: C=c.npy; bf16 is written as uint16, bit by bit")
+  app.add_option("--out", texts.outputs,
+                 "where to write a tensor: C=c.npy; bf16 is written as uint16, e4m3 and e5m2 as uint8, bit by bit")
       ->allow_extra_args(false)
       ->type_name("NAME=FILE");
   AddSeed(app, line.run.arguments.seed, "of the inputs that are not given, and of the simulated timing; 0: nominal timing");

@@ -19,11 +19,11 @@ struct Descr {
   std::string_view code;  // without the byte order
 };
 
-// The first entry of a dtype is the one written.
+// The first entry of a code is the one read, of a dtype the one written.
 constexpr Descr kDescrs[] = {
-    {DType::kBool, "b1"}, {DType::kI8, "i1"},   {DType::kU8, "u1"},  {DType::kI32, "i4"}, {DType::kU32, "u4"},
-    {DType::kI64, "i8"},  {DType::kU64, "u8"},  {DType::kF16, "f2"}, {DType::kF32, "f4"}, {DType::kF64, "f8"},
-    {DType::kBF16, "u2"}, {DType::kBF16, "V2"}, {DType::kU8, "V1"},
+    {DType::kBool, "b1"}, {DType::kI8, "i1"},   {DType::kU8, "u1"},  {DType::kI32, "i4"},  {DType::kU32, "u4"},
+    {DType::kI64, "i8"},  {DType::kU64, "u8"},  {DType::kF16, "f2"}, {DType::kF32, "f4"},  {DType::kF64, "f8"},
+    {DType::kBF16, "u2"}, {DType::kBF16, "V2"}, {DType::kU8, "V1"},  {DType::kE4M3, "u1"}, {DType::kE5M2, "u1"},
 };
 
 struct Header {
@@ -231,12 +231,11 @@ std::optional<NpyArray> ParseNpy(std::string_view file, std::string& error) {
 
 std::string FormatNpy(const NpyArray& array) {
   const auto* descr = std::find_if(std::begin(kDescrs), std::end(kDescrs), [&](const Descr& d) { return d.dtype == array.dtype; });
-  const std::string_view code = descr == std::end(kDescrs) ? std::string_view("V1") : descr->code;  // fp8: opaque bytes
   std::string shape;
   for (int64_t extent : array.extents) shape += fmt::format("{}{},", shape.empty() ? "" : " ", extent);
   if (array.extents.size() > 1) shape.pop_back();
-  std::string header =
-      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", Bytes(array.dtype) == 1 ? '|' : '<', code, shape);
+  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                                   Bytes(array.dtype) == 1 ? '|' : '<', descr->code, shape);
   const bool is_long = header.size() + kAlignment > 0xffff;
   const size_t prefix = is_long ? 12 : 10;
   header.append(kAlignment - 1 - (prefix + header.size()) % kAlignment, ' ');

@@ -2,7 +2,8 @@
 // Arrays in NumPy's file format, versions 1 to 3: read in C or Fortran order and either byte order, written as version 1
 // (2 if the header is long), C order, little endian. Element types: bool, i8, u8, i32, u32, i64, u64, f16, f32, f64.
 // NumPy has no bf16: it is stored as its bit pattern in uint16 (`<u2`), and `<u2` is read as bf16. The two-byte void type
-// `V2`, which the ml_dtypes package writes for bfloat16, is read as bf16 too.
+// `V2`, which the ml_dtypes package writes for bfloat16, is read as bf16 too. e4m3 and e5m2 are written as `|u1`; that and `V1` are
+// read as u8, which the reader of a parameter takes for its bits.
 #pragma once
 
 #include <cstdint>

@@ -91,6 +91,17 @@ TEST(Npy, ReadsBf16AsItsBits) {
   }
 }
 
+TEST(Npy, WritesSmallFloatsAsTheirBits) {
+  std::string error;
+  for (const DType dtype : {DType::kE4M3, DType::kE5M2}) {
+    const std::string file = FormatNpy({dtype, {2}, {0x38, 0xb8}});
+    EXPECT_NE(file.find("'descr': '|u1'"), std::string::npos);
+    const auto back = ParseNpy(file, error);
+    ASSERT_TRUE(back.has_value()) << error;
+    EXPECT_EQ(back->bytes, (std::vector<uint8_t>{0x38, 0xb8}));
+  }
+}
+
 TEST(Npy, NamesWhatIsWrong) {
   const std::string good = "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }";
   EXPECT_NE(Fault("").find("not a NumPy file"), std::string::npos);
