@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compiler/sema/analyses.h"
+#include "compiler/sema/fold.h"
 
 namespace tkc::sema {
 namespace {
@@ -20,33 +22,55 @@ using typed::Expr;
 using typed::ExprKind;
 using typed::Stmt;
 using typed::StmtKind;
+using typed::VarId;
 
-constexpr DimId kAny = -1;    // fits all: one element for the whole axis, or a constant
-constexpr DimId kMixed = -2;  // no dimension, several, or one that is not known
+constexpr int kAny = -1;    // fits all: one element for the whole axis, or a constant
+constexpr int kMixed = -2;  // none, several, or one that is not known
 
-/// Dimensions of a tile's rows and columns.
+/// What a tile's rows or columns are, each part of it a number, kAny or kMixed.
+struct Axis {
+  DimId of = kAny;       // the dimension that they are elements of
+  VarId by = kAny;       // the index whose block of elements they are
+  int64_t whole = kAny;  // how many there are, where that is a number and they are all
+  bool operator==(const Axis&) const = default;
+};
+
+constexpr Axis kUnknown = {kMixed, kMixed, kMixed};
+
 struct Axes {
-  DimId rows = kAny, cols = kAny;
+  Axis rows, cols;
   bool operator==(const Axes&) const = default;
   Axes Turned() const { return {cols, rows}; }
 };
 
-DimId Join(DimId a, DimId b) {
+template <typename Number>
+Number Join(Number a, Number b) {
   if (a == kAny || a == b) return b;
-  return b == kAny ? a : kMixed;
+  return b == kAny ? a : Number{kMixed};
 }
 
-Axes Join(Axes a, Axes b) { return {Join(a.rows, b.rows), Join(a.cols, b.cols)}; }
+Axis Join(const Axis& a, const Axis& b) { return {Join(a.of, b.of), Join(a.by, b.by), Join(a.whole, b.whole)}; }
+Axes Join(const Axes& a, const Axes& b) { return {Join(a.rows, b.rows), Join(a.cols, b.cols)}; }
 
-bool AreSame(DimId a, DimId b) { return a >= 0 && a == b; }
-bool AreApart(DimId a, DimId b) { return a >= 0 && b >= 0 && a != b; }
+bool AreSame(const Axis& a, const Axis& b) { return a.of >= 0 && a.of == b.of; }
+bool AreApart(const Axis& a, const Axis& b) { return a.of >= 0 && b.of >= 0 && a.of != b.of; }
 
 /// Whether two tiles that meet element by element differ in an axis, and would not if one were turned.
-bool AreExchanged(Axes a, Axes b) {
-  const auto fits = [](Axes x, Axes y) { return !AreApart(x.rows, y.rows) && !AreApart(x.cols, y.cols); };
+bool AreExchanged(const Axes& a, const Axes& b) {
+  const auto fits = [](const Axes& x, const Axes& y) { return !AreApart(x.rows, y.rows) && !AreApart(x.cols, y.cols); };
   const Axes turned = b.Turned();
   return !fits(a, b) && fits(a, turned) && (AreSame(a.rows, turned.rows) || AreSame(a.cols, turned.cols));
 }
+
+/// A product of features, the same number on both sides, with a block of whatever has them: `Q[i] @ K[j]` without `.T`. A left
+/// operand without a dimension, `T[:, :] @ X[m]`, may be meant for blocks.
+bool ContractsFeatures(const Axes& left, const Axes& right) {
+  return left.cols.whole > 0 && left.cols.whole == right.cols.whole && left.rows.of >= 0 && right.rows.of >= 0 &&
+         right.rows.by >= 0;
+}
+
+/// The index that an access takes a block of, as it is.
+VarId IndexOf(const Expr& start) { return start.kind == ExprKind::kVar ? start.id : kMixed; }
 
 class TileAxes {
  public:
@@ -88,6 +112,18 @@ class TileAxes {
   /// `pos(m) < pos(n)`: what was meant is a mask, which wants a row and a column.
   void WarnOfPairs(const Expr& expr);
   Axes OfProduct(const Expr& expr);
+  /// `X[m, n] * s[m].T` of `s: f32[N]`: elements of one dimension meet, of which `m` has taken some as if it ran over that
+  /// dimension.
+  bool AreCrossed(const Axis& right, const Axis& wrong) const;
+  bool WarnOfCrossing(const Expr& expr, const Expr& one, const Axis& axis, const Expr& other, const Axis& other_axis);
+  bool WarnOfForeignIndex(const Expr& expr, const Expr& operand, const Axis& wrong, VarId right);
+  /// How to have the tile meet the other one: turned, and by the other one's index where its own runs over another dimension.
+  void HelpTurn(const Expr& turned, const Axes& over, const Axes& other, DiagnosticBuilder& report) const;
+  /// The dimension that an index runs over.
+  DimId DimOfIndex(VarId index) const {
+    const auto known = dims_of_.find(index);
+    return known == dims_of_.end() ? kMixed : known->second;
+  }
   /// The dimension whose elements a range with this end counts, be it cut short, chosen between such ends, or named by a `let`.
   DimId DimOf(const Expr& end) const;
   Axes OfTensor(typed::ParamId tensor, const std::vector<typed::AxisRange>& axes) const;
@@ -110,7 +146,10 @@ class TileAxes {
   }
 
   std::string Names(Axes axes) const {
-    const auto name = [&](DimId dim) { return dim >= 0 ? kernel_.dims[dim].name : dim == kAny ? "1" : ".."; };
+    const auto name = [&](const Axis& axis) {
+      if (axis.of >= 0) return kernel_.dims[axis.of].name;
+      return axis.whole > 0 ? fmt::format("{}", axis.whole) : std::string(axis.of == kAny ? "1" : "..");
+    };
     return fmt::format("`[{}, {}]`", name(axes.rows), name(axes.cols));
   }
 
@@ -169,21 +208,25 @@ Axes TileAxes::Of(const Expr& expr) {
     case ExprKind::kConvert: return OfElements(expr);
     case ExprKind::kReduce: {
       Axes axes = Of(*expr.args[0]);
-      (expr.axis == 1 ? axes.cols : axes.rows) = kAny;
+      (expr.axis == 1 ? axes.cols : axes.rows) = {};
       return axes;
     }
-    case ExprKind::kCumsum:
-    case ExprKind::kPart: return Of(*expr.args[0]);
+    case ExprKind::kCumsum: return Of(*expr.args[0]);
+    case ExprKind::kPart: {
+      Axes axes = Of(*expr.args[0]);
+      (expr.axis == 1 ? axes.cols : axes.rows).whole = kMixed;
+      return axes;
+    }
     case ExprKind::kTranspose: return Of(*expr.args[0]).Turned();
     case ExprKind::kMatMul: return OfProduct(expr);
-    case ExprKind::kPositions: return {DimOf(*expr.args[0]), kAny};
+    case ExprKind::kPositions: return {{DimOf(*expr.args[0]), IndexOf(*expr.args[0]), kMixed}, {}};
     case ExprKind::kGather:
       for (const typed::ExprPtr& arg : expr.args) Of(*arg);
-      return {expr.type.rows == 1 ? kAny : kMixed, OfTensor(expr.id, expr.axes).rows};
+      return {expr.type.rows == 1 ? Axis{} : kUnknown, OfTensor(expr.id, expr.axes).rows};
     case ExprKind::kCat:
     case ExprKind::kReshape:
       for (const typed::ExprPtr& arg : expr.args) Of(*arg);
-      return {expr.type.rows == 1 ? kAny : kMixed, expr.type.cols == 1 ? kAny : kMixed};
+      return {expr.type.rows == 1 ? Axis{} : kUnknown, expr.type.cols == 1 ? Axis{} : kUnknown};
     default: return {};
   }
 }
@@ -192,10 +235,7 @@ DimId TileAxes::DimOf(const Expr& end) const {
   switch (end.kind) {
     case ExprKind::kDim: return one_of_equal_[end.id];
     case ExprKind::kConvert: return DimOf(*end.args[0]);
-    case ExprKind::kVar: {
-      const auto known = dims_of_.find(end.id);
-      return known == dims_of_.end() ? kMixed : known->second;
-    }
+    case ExprKind::kVar: return DimOfIndex(end.id);
     case ExprKind::kSelect: return Join(DimOf(*end.args[1]), DimOf(*end.args[2]));
     case ExprKind::kCall: {
       if (end.op != typed::Op::kMin) return kMixed;
@@ -236,23 +276,81 @@ void TileAxes::WarnOfPairs(const Expr& expr) {
 Axes TileAxes::OfElements(const Expr& expr) {
   if (is_reporting_ && expr.kind == ExprKind::kBinary && expr.type.dtype == DType::kBool) WarnOfPairs(expr);
   Axes all;
+  std::vector<std::pair<const Expr*, Axes>> before;
   std::pair<const Expr*, Axes> column = {nullptr, {}};  // or row: of two that meet it is the one to turn
-  const auto is_line = [](Axes axes) { return axes.rows == kAny || axes.cols == kAny; };
+  const auto is_line = [](const Axes& axes) { return axes.rows == Axis{} || axes.cols == Axis{}; };
   for (const typed::ExprPtr& arg : expr.args) {
     const Axes axes = Of(*arg);
+    for (const auto& [other, of_other] : before) {
+      if (!is_reporting_ || WarnOfCrossing(expr, *other, of_other.rows, *arg, axes.rows) ||
+          WarnOfCrossing(expr, *other, of_other.cols, *arg, axes.cols))
+        break;
+    }
+    before.emplace_back(arg.get(), axes);
     if (is_reporting_ && AreExchanged(all, axes)) {
       const bool turns_other = column.first != nullptr && !is_line(axes) && AreExchanged(column.second, axes);
       const auto [turned, over] = turns_other ? column : std::pair<const Expr*, Axes>{arg.get(), axes};
-      diagnostics_
-          .Warning(DiagnosticKind::kExchangedAxes, expr.span,
-                   fmt::format("a tile over {} meets one over {}, element by element", Names(all), Names(axes)))
-          .Label(turned->span, fmt::format("runs over {}", Names(over)))
-          .Help("turn one of the two: `.T`", Turn(*turned));
+      DiagnosticBuilder report =
+          diagnostics_.Warning(DiagnosticKind::kExchangedAxes, expr.span,
+                               fmt::format("a tile over {} meets one over {}, element by element", Names(all), Names(axes)));
+      report.Label(turned->span, fmt::format("runs over {}", Names(over)));
+      HelpTurn(*turned, over, turns_other ? axes : all, report);
     }
     if (axes != Axes{} && is_line(axes)) column = {arg.get(), axes};
     all = Join(all, axes);
   }
   return all;
+}
+
+bool TileAxes::AreCrossed(const Axis& right, const Axis& wrong) const {
+  if (!AreSame(right, wrong) || right.by < 0 || wrong.by < 0) return false;
+  const DimId over = DimOfIndex(wrong.by);
+  return DimOfIndex(right.by) == right.of && over >= 0 && over != wrong.of;
+}
+
+bool TileAxes::WarnOfCrossing(const Expr& expr, const Expr& one, const Axis& axis, const Expr& other, const Axis& other_axis) {
+  if (AreCrossed(axis, other_axis)) return WarnOfForeignIndex(expr, other, other_axis, axis.by);
+  return AreCrossed(other_axis, axis) && WarnOfForeignIndex(expr, one, axis, other_axis.by);
+}
+
+/// Where the index stands, if one access of the tile is what has it.
+const Expr* PlaceOfIndex(const Expr& tile, VarId index) {
+  const Expr* inner = &tile;
+  while (inner->kind == ExprKind::kTranspose || inner->kind == ExprKind::kConvert) inner = inner->args[0].get();
+  if (inner->kind != ExprKind::kRead) return nullptr;
+  for (const typed::AxisRange& axis : inner->axes) {
+    if (!axis.dropped && IndexOf(*axis.start) == index) return axis.start.get();
+  }
+  return nullptr;
+}
+
+bool TileAxes::WarnOfForeignIndex(const Expr& expr, const Expr& operand, const Axis& wrong, VarId right) {
+  const std::string &name = kernel_.vars[wrong.by].name, &wanted = kernel_.vars[right].name;
+  const std::string &dim = kernel_.dims[wrong.of].name, &over = kernel_.dims[DimOfIndex(wrong.by)].name;
+  const Expr* place = PlaceOfIndex(operand, wrong.by);
+  diagnostics_
+      .Warning(DiagnosticKind::kExchangedAxes, expr.span,
+               fmt::format("elements of `{}` at block `{}` meet those at block `{}`", dim, wanted, name))
+      .Label(operand.span, fmt::format("a block of `{}` on axis `{}`", over, dim))
+      .Help(fmt::format("index it by `{}`, which runs over `{}`", wanted, dim),
+            place == nullptr ? std::vector<Edit>{} : std::vector<Edit>{{place->span, wanted}});
+  return true;
+}
+
+void TileAxes::HelpTurn(const Expr& turned, const Axes& over, const Axes& other, DiagnosticBuilder& report) const {
+  const Axes after = over.Turned();
+  const bool rows_cross = AreCrossed(other.rows, after.rows);
+  const Expr* place = nullptr;
+  if (turned.kind == ExprKind::kRead && (rows_cross || AreCrossed(other.cols, after.cols)))
+    place = PlaceOfIndex(turned, (rows_cross ? after.rows : after.cols).by);
+  if (place == nullptr) return void(report.Help("turn one of the two: `.T`", Turn(turned)));
+  const typed::Param& param = kernel_.params[turned.id];
+  const std::string& wanted = kernel_.vars[(rows_cross ? other.rows : other.cols).by].name;
+  std::vector<Edit> edits = Turn(turned);
+  edits.insert(edits.begin(), {place->span, wanted});
+  report.Help(fmt::format("index it by `{}`, and turn it: `{}`", wanted,
+                          param.extents.size() == 1 ? fmt::format("{}[{}].T", param.name, wanted) : ".T"),
+              std::move(edits));
 }
 
 Axes TileAxes::OfProduct(const Expr& expr) {
@@ -261,26 +359,31 @@ Axes TileAxes::OfProduct(const Expr& expr) {
   // Who multiplies a tile by itself means that block of numbers.
   const bool is_square =
       expr.args[0]->kind == ExprKind::kVar && expr.args[1]->kind == ExprKind::kVar && expr.args[0]->id == expr.args[1]->id;
-  if (is_reporting_ && AreApart(left.cols, right.rows) && would_fit && !is_square) {
-    const bool is_right = AreSame(left.cols, right.cols);
+  const bool are_features = ContractsFeatures(left, right);
+  if (is_reporting_) WarnOfCrossing(expr, *expr.args[0], left.cols, *expr.args[1], right.rows);
+  if (is_reporting_ && (are_features || (AreApart(left.cols, right.rows) && would_fit)) && !is_square) {
+    const bool is_right = are_features || AreSame(left.cols, right.cols);
     diagnostics_
         .Warning(DiagnosticKind::kExchangedAxes, expr.span,
                  fmt::format("a product of a tile over {} and one over {}", Names(left), Names(right)))
-        .Label(expr.args[0]->span, fmt::format("columns of `{}`", kernel_.dims[left.cols].name))
-        .Label(expr.args[1]->span, fmt::format("rows of `{}`", kernel_.dims[right.rows].name))
+        .Label(expr.args[0]->span, are_features ? fmt::format("all {} columns of each row", left.cols.whole)
+                                                : fmt::format("columns of `{}`", kernel_.dims[left.cols.of].name))
+        .Label(expr.args[1]->span, fmt::format("rows of `{}`", kernel_.dims[right.rows.of].name))
         .Help(fmt::format("turn the {} one: `.T`", is_right ? "right" : "left"), Turn(*expr.args[is_right]));
   }
   return {left.rows, right.cols};
 }
 
 Axes TileAxes::OfTensor(typed::ParamId tensor, const std::vector<typed::AxisRange>& axes) const {
-  std::vector<DimId> kept;
+  std::vector<Axis> kept;
   for (size_t i = 0; i < axes.size(); ++i) {
     if (axes[i].dropped) continue;
     const Expr& extent = *kernel_.params[tensor].extents[i];
-    kept.push_back(extent.kind == ExprKind::kDim ? one_of_equal_[extent.id] : kMixed);
+    const std::optional<int64_t> number = NumberOf(extent);
+    kept.push_back({extent.kind == ExprKind::kDim ? one_of_equal_[extent.id] : kMixed, IndexOf(*axes[i].start),
+                    number == axes[i].extent ? *number : kMixed});
   }
-  kept.resize(2, kAny);
+  kept.resize(2);
   return {kept[0], kept[1]};
 }
 
