@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -295,18 +296,14 @@ class StoreWalk {
   int unknown_conditions_ = 0;  // around the statement at hand
 };
 
-}  // namespace
-
-void WarnOfUnstored(const typed::Kernel& kernel, Diagnostics& diagnostics) {
-  const std::optional<Launch> launch = SampleLaunch(kernel);
-  if (!launch) return;
+void WarnOfUnstored(const typed::Kernel& kernel, const Launch& launch, std::set<ParamId>& reported, Diagnostics& diagnostics) {
   std::string extents;
   for (const typed::Dim& dim : kernel.dims)
     extents +=
-        fmt::format("{}{} = {}", extents.empty() ? ", where " : ", ", dim.name, launch->at(SymbolicTable::NameOfDim(dim.name)));
-  for (const auto& [id, stored] : StoreWalk(kernel, *launch).Run()) {
+        fmt::format("{}{} = {}", extents.empty() ? ", where " : ", ", dim.name, launch.at(SymbolicTable::NameOfDim(dim.name)));
+  for (const auto& [id, stored] : StoreWalk(kernel, launch).Run()) {
     const std::optional<Hole> hole = stored.last != nullptr ? FirstHole(stored) : std::nullopt;
-    if (!hole) continue;
+    if (!hole || !reported.insert(id).second) continue;
     const typed::Param& param = kernel.params[static_cast<size_t>(id)];
     const bool is_work = param.kind == typed::ParamKind::kWork;
     DiagnosticBuilder report =
@@ -325,6 +322,13 @@ void WarnOfUnstored(const typed::Kernel& kernel, Diagnostics& diagnostics) {
                     "before; or `require` extents at which all are stored",
                     param.name, Name(param.dtype)));
   }
+}
+
+}  // namespace
+
+void WarnOfUnstored(const typed::Kernel& kernel, Diagnostics& diagnostics) {
+  std::set<ParamId> reported;
+  for (const Launch& launch : SampleLaunches(kernel)) WarnOfUnstored(kernel, launch, reported, diagnostics);
 }
 
 }  // namespace tkc::sema

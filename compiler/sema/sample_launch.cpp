@@ -31,8 +31,8 @@ class Sampler {
     if (kernel.when) AddCondition(*kernel.when);
   }
 
-  std::optional<Launch> Run() {
-    using Extent = std::function<int64_t(int64_t step)>;
+  std::vector<Launch> Run() {
+    std::vector<Launch> launches;
     // Dimensions of the first try are of different length, so that one can't stand for another.
     const std::vector<Extent> extents{[n = int64_t{0}](int64_t step) mutable {
                                         const int64_t blocks = 1 + n++ % kMostBlocks;
@@ -40,16 +40,24 @@ class Sampler {
                                       },
                                       [](int64_t step) { return 2 * step; }, [this](int64_t) { return 2 * largest_; },
                                       [this](int64_t) { return std::max(kMany, 2 * largest_); }};
-    for (const Extent& extent : extents) {
-      for (const typed::Dim& dim : kernel_.dims) launch_[SymbolicTable::NameOfDim(dim.name)] = extent(StepOf(dim));
-      for (const Expr* condition : conditions_) Solve(*condition);
-      const auto holds = [this](const Expr* condition) { return Value(*condition).value_or(1) != 0; };
-      if (std::all_of(conditions_.begin(), conditions_.end(), holds)) return launch_;
-    }
-    return std::nullopt;
+    if (std::any_of(extents.begin(), extents.end(), [this](const Extent& extent) { return Fits(extent); }))
+      launches.push_back(launch_);
+    // Where a short block follows, it may cover what a division drops.
+    if (divides_ && Fits([](int64_t step) { return 2 * step + 1; })) launches.push_back(launch_);
+    return launches;
   }
 
  private:
+  using Extent = std::function<int64_t(int64_t step)>;
+
+  /// Whether dimensions of these extents, but for those that conditions say, keep all conditions.
+  bool Fits(const Extent& extent) {
+    for (const typed::Dim& dim : kernel_.dims) launch_[SymbolicTable::NameOfDim(dim.name)] = extent(StepOf(dim));
+    for (const Expr* condition : conditions_) Solve(*condition);
+    return std::all_of(conditions_.begin(), conditions_.end(),
+                       [this](const Expr* condition) { return Value(*condition).value_or(1) != 0; });
+  }
+
   int64_t StepOf(const typed::Dim& dim) const {
     const auto step = steps_.find(dim.name);
     return step == steps_.end() ? 1 : step->second;
@@ -69,6 +77,7 @@ class Sampler {
       most = std::max(most, step);
     }
     const bool divides = hi.op == typed::Op::kDiv || hi.op == typed::Op::kCdiv;
+    divides_ |= divides && hi.op == typed::Op::kDiv;
     const int64_t divisor = divides ? NumberOf(*hi.args[1]).value_or(1) : 1;
     const int64_t inner = divisor > 0 && divisor < kMany ? step * divisor : step;
     for (const typed::ExprPtr& arg : hi.args) AddStep(*arg, inner);
@@ -103,11 +112,12 @@ class Sampler {
   std::vector<const Expr*> conditions_;   // that all have to hold
   std::map<std::string, int64_t> steps_;  // the largest of the ranges that a dimension ends
   int64_t largest_ = 1;
+  bool divides_ = false;  // whether a range ends at a part of a dimension
   Launch launch_;
 };
 
 }  // namespace
 
-std::optional<Launch> SampleLaunch(const typed::Kernel& kernel) { return Sampler(kernel).Run(); }
+std::vector<Launch> SampleLaunches(const typed::Kernel& kernel) { return Sampler(kernel).Run(); }
 
 }  // namespace tkc::sema
