@@ -212,7 +212,8 @@ Value Elaborator::MatMul(const ast::BinaryExpr& expr, Value a, Value b) {
       edits.push_back({{v->span.file, v->span.begin, v->span.begin}, fmt::format("{}(", Name(wanted))});
       edits.push_back({{v->span.file, v->span.end, v->span.end}, ")"});
     }
-    report.Help(fmt::format("round by name: `{}(..)`; a small product in f32 is `rowsum(a * b.T)`", Name(wanted)),
+    report.Help(fmt::format("round by name: `{}(..)`{}", Name(wanted),
+                            y.cols == 1 ? "; a product by one column in f32 is `rowsum(a * b.T)`" : ""),
                 std::move(edits));
     return Error();
   }
