@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/sema/analyses.h"
+#include "compiler/sema/scalar_text.h"
 #include "compiler/sema/symbolic_table.h"
 
 namespace tkc::sema {
@@ -148,6 +149,17 @@ class InOut {
     return typed::Contains(expr, [&](const Expr& node) { return node.kind == ExprKind::kVar && made_.count(node.id) > 0; });
   }
 
+  /// What a store takes, as an access reads it.
+  std::string AccessText(const Stmt& store) const {
+    std::string indices;
+    for (const typed::AxisRange& axis : store.axes) {
+      const std::string start = ScalarText(kernel_, *axis.start);
+      const bool is_block = axis.dropped || axis.start->kind == ExprKind::kVar;
+      indices += fmt::format("{}{}{}", indices.empty() ? "" : ", ", start, is_block ? "" : fmt::format(" :+ {}", axis.extent));
+    }
+    return fmt::format("{}[{}]", kernel_.params[tensor_].name, indices);
+  }
+
   DiagnosticBuilder Report(ErrorKind kind, Span span, const char* text) {
     return diagnostics_.Error(kind, span, fmt::format(fmt::runtime(text), kernel_.params[tensor_].name));
   }
@@ -155,7 +167,8 @@ class InOut {
     Report(DiagnosticKind::kInOutOrder, read.span, "`{}` is read by a worker beside the stores to it")
         .Label(read.span, "read here")
         .Label(stores_[0].stmt->span, "stored here")
-        .Help("read it through a pipe, in another worker: `p <- X[m, n]`; the slot is full before anything is stored");
+        .Help(fmt::format("read it through a pipe, in another worker: `p <- {}`; the slot is full before anything is stored",
+                          AccessText(*stores_[0].stmt)));
   }
   void ReportSecond(const Expr& first, const Expr& second) {
     Report(DiagnosticKind::kInOutOrder, second.span, "`{}` is read twice and stored")
