@@ -148,6 +148,17 @@ std::string Elaborator::IndexOver(const typed::Expr& extent) {
   return found;
 }
 
+std::string Elaborator::ElementsText(const Symbol& tensor) {
+  const typed::Param& param = kernel_.params[tensor.id];
+  std::vector<std::string> indices;
+  for (const ExprPtr& extent : param.extents) {
+    const std::string over = NumberOf(*extent) ? ":" : IndexOver(*extent);
+    const std::string own = extent->kind == ExprKind::kDim ? kernel_.dims[extent->id].name : "i";
+    indices.push_back(!over.empty() ? over : std::string(1, static_cast<char>(std::tolower(own[0]))));
+  }
+  return fmt::format("{}[{}]", param.name, fmt::join(indices, ", "));
+}
+
 bool Elaborator::ReportIndexFromEnd(const ast::Index& index, const typed::Expr& extent, const typed::Param& param) {
   const auto* sign = index.kind == ast::Index::Kind::kExpr ? ast::DynCast<ast::UnaryExpr>(*index.expr) : nullptr;
   if (sign == nullptr || sign->op != ast::UnaryOp::kNegate || sign->operand->kind != ast::ExprKind::kInt) return false;

@@ -35,7 +35,7 @@ const Symbol* Elaborator::AssignableVar(const ast::NameExpr& target, ast::Assign
                             : symbol->kind == SymbolKind::kPipe ? "it is a pipe"
                                                                 : "it is not declared by `var`");
   if (symbol->kind == SymbolKind::kTensor)
-    report.Help(fmt::format("store to elements of it: `{}[..] {} x`", target.name, combines ? Spelling(op) : "<-"));
+    report.Help(fmt::format("store to elements of it: `{} {} x`", ElementsText(*symbol), combines ? Spelling(op) : "<-"));
   else if (symbol->kind == SymbolKind::kPipe)
     report.Help(fmt::format("send: `{} <- x`", target.name));
   else if (symbol->can_be_hidden)

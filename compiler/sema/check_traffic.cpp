@@ -72,11 +72,12 @@ void Elaborator::CheckArrow(const ast::ArrowStmt& stmt) {
 
 /// A store names elements: `C[m, n] <- x`, never `C <- x` or `C.T <- x`.
 void Elaborator::ReportWholeTensor(const ast::NameExpr& target) {
+  const Symbol& tensor = *scope_->Find(target.name);
   diagnostics_
       .Error(DiagnosticKind::kNotAssignable, target.span,
              fmt::format("`<-` leads to a pipe or to elements of a tensor, not to `{}`", target.name))
-      .Note(scope_->Find(target.name)->span, "declared here")
-      .Help(fmt::format("name the elements: `{}[..] <- x`", target.name));
+      .Note(tensor.span, "declared here")
+      .Help(fmt::format("name the elements: `{} <- x`", ElementsText(tensor)));
 }
 
 /// Ring, field and part of `p`, `p[u]`, `p.name`, `p.rows(w)`; `type` starts as the type of the one field, if there is one.

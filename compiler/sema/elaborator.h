@@ -279,6 +279,9 @@ class Elaborator {
                           int axis);
   /// The index in sight that runs over all of such an axis; "" if none or several do.
   std::string IndexOver(const typed::Expr& extent);
+  /// `S[:]`, `Y[m, n]`: an access to elements of a tensor, by the indices that run over its axes, else by a block of the axis'
+  /// name.
+  std::string ElementsText(const Symbol& tensor);
   /// Indices in front are missing where one that is given goes over the range of a later axis.
   bool SuggestLeadingIndex(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes,
                            DiagnosticBuilder& report);
