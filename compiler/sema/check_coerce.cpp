@@ -160,6 +160,29 @@ bool Elaborator::TakeType(Value& number, DType dtype, const Value& met) {
   return false;
 }
 
+namespace {
+
+/// The operation in which a column and a row became a tile, if one did.
+const typed::Expr* ColumnMeetsRow(const typed::Expr& expr) {
+  const bool is_elementwise = expr.kind == ExprKind::kBinary || expr.kind == ExprKind::kUnary || expr.kind == ExprKind::kConvert ||
+                              expr.kind == ExprKind::kCall || expr.kind == ExprKind::kSelect;
+  if (!is_elementwise || expr.type.rows == 1 || expr.type.cols == 1) return nullptr;
+  bool has_column = false, has_row = false, has_tile = false;
+  for (const ExprPtr& arg : expr.args) {
+    const Type& type = arg->type;
+    has_column |= type.is_tile && type.cols == 1 && type.rows > 1;
+    has_row |= type.is_tile && type.rows == 1 && type.cols > 1;
+    has_tile |= type.is_tile && type.rows > 1 && type.cols > 1;
+  }
+  if (has_column && has_row && !has_tile) return &expr;
+  for (const ExprPtr& arg : expr.args) {
+    if (const typed::Expr* inner = ColumnMeetsRow(*arg); inner != nullptr) return inner;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_view what, Span what_span,
                            const std::vector<typed::AxisRange>* target) {
   if (value.IsError()) return nullptr;
@@ -189,7 +212,11 @@ ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_vie
         fmt::format("{} has shape [{}, {}], the value [{}, {}]", what, type.rows, type.cols, from.rows, from.cols));
     report.Label(value.span, fmt::format("`{}`", TypeText(from)));
     if (what_span.file != kNoFile && !(what_span == value.span)) report.Label(what_span, fmt::format("`{}`", TypeText(type)));
-    if (turned)
+    if (const typed::Expr* met = type.rows == 1 || type.cols == 1 ? ColumnMeetsRow(*value.expr) : nullptr; met != nullptr)
+      (met->span == value.span ? report.Note("a column meets a row in it: each element meets each of the other")
+                               : report.Note(met->span, "a column meets a row here: each element meets each of the other"))
+          .Help("to have them meet element by element, turn one of the two: add a `.T`, or leave it out");
+    else if (turned)
       report.Help(value.expr->kind == ExprKind::kTranspose ? "leave out the `.T`" : "transpose it: `.T`");
     else if (!suggest_blocks(report) && IsRepeated(from, type))
       report.Help(
