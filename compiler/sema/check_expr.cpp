@@ -116,7 +116,9 @@ Value Elaborator::EvalName(const ast::NameExpr& expr) {
           std::all_of(extents.begin(), extents.end(), [](const ExprPtr& extent) { return NumberOf(*extent) == 1; });
       DiagnosticBuilder report = diagnostics_.Error(DiagnosticKind::kTypeMismatch, expr.span,
                                                     fmt::format("tensor `{}` is used without an index", expr.name));
-      if (is_number && extents.size() == 1)
+      if (section_ == nullptr)
+        report.Help("before the kernel runs no elements are known: pass the number as a launch scalar: `n: i32`");
+      else if (is_number && extents.size() == 1)
         report.Help(fmt::format("write `{}[0]`", expr.name), Edit{{expr.span.file, expr.span.end, expr.span.end}, "[0]"});
       else
         report.Help("name the elements: a block index, `:` or an element for each axis");
