@@ -103,6 +103,7 @@ void Parser::ParseKernel(File& file, bool deterministic) {
   if (!header && !SkipToBrace()) return SkipToDecl();
   if (!At(TokenKind::kLeftBrace)) {
     DiagnosticBuilder error = ErrorExpectedBrace();
+    if (At(TokenKind::kEqual) && !decl.requires_.empty()) error.Help("to compare write `==`", Edit{Here(), "=="});
     if (At(TokenKind::kRightArrow))
       error.Help("a kernel has no value: what it computes it stores to a tensor, which is a parameter `Y: out f32[M, N]`");
     return SkipToDecl();
