@@ -103,13 +103,18 @@ Value Elaborator::EvalSlice(const ast::IndexExpr& expr, Value base) {
     if (index.kind == ast::Index::Kind::kAll) continue;
     if (index.kind == ast::Index::Kind::kBlock) {
       diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, "a tile has all its elements: there is no range to end inside it")
-          .Help("take rows or columns: `x[i :+ n]`");
+          .Help("take rows, `x[i :+ n]`, or columns, `x[:, i :+ n]`");
       return Error();
     }
     const int64_t extent = axis == 0 ? result->type.rows : result->type.cols;
     if (index.kind == ast::Index::Kind::kExpr) {
-      diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, "an element of a tile is no value of its own")
-          .Help("take rows or columns: `x[i :+ n]`, or a part: `x.rows(w)`");
+      DiagnosticBuilder report =
+          diagnostics_.Error(DiagnosticKind::kBadIndex, index.span, "an element of a tile is no value of its own");
+      if (const auto* number = ast::DynCast<ast::IntExpr>(*index.expr))
+        report.Help(fmt::format("take a {}: `x[{}{} :+ 1]`", axis == 0 ? "row" : "column", axis == 0 ? "" : ":, ", number->value),
+                    Edit{index.span, fmt::format("{} :+ 1", number->value)});
+      else
+        report.Help("take rows, `x[i :+ n]`, columns, `x[:, i :+ n]`, or a part: `x.rows(w)`");
       return Error();
     }
     const std::optional<int64_t> count = Constant(*index.count, "the length of a slice");

@@ -196,7 +196,9 @@ Value Elaborator::EvalField(const ast::FieldExpr& expr) {
     const int axis = base.expr->type.cols == 1 ? 0 : 1;
     if (axis == 1 && base.expr->type.rows != 1) {
       diagnostics_.Error(DiagnosticKind::kShapeMismatch, expr.span, "`.last` takes a column or a row")
-          .Label(expr.base->span, fmt::format("is {}", Describe(base)));
+          .Label(expr.base->span, fmt::format("is {}", Describe(base)))
+          .Help(fmt::format("the last column of a tile is `x[:, {} :+ 1]`, its last row `x[{} :+ 1, :]`", base.expr->type.cols - 1,
+                            base.expr->type.rows - 1));
       return Error();
     }
     const int64_t last = (axis == 0 ? base.expr->type.rows : base.expr->type.cols) - 1;
