@@ -81,13 +81,7 @@ std::string_view ScalarCType(DType dtype) {
 
 std::string EntryFunction(const ir::Entry& entry) { return MangleEntry(entry.name); }
 
-std::string WorkspaceFunction(const ir::Module& module, const ir::Entry& entry) {
-  const std::string name = EntryFunction(entry) + "_workspace";
-  for (const ir::Entry& other : module.entries) {
-    if (EntryFunction(other) == name) return name + "_";
-  }
-  return name;
-}
+std::string WorkspaceFunction(const ir::Entry& entry) { return EntryFunction(entry) + "_workspace"; }
 
 std::string EntryParamList(const std::vector<EntryParam>& params) {
   std::vector<std::string> parts;
@@ -99,7 +93,7 @@ std::string EntryParamList(const std::vector<EntryParam>& params) {
 }
 
 std::string WorkspaceHead(const ir::Module& module, const ir::Entry& entry) {
-  return fmt::format("size_t {}({})", WorkspaceFunction(module, entry), EntryParamList(EntryParams(FirstKernel(module, entry))));
+  return fmt::format("size_t {}({})", WorkspaceFunction(entry), EntryParamList(EntryParams(FirstKernel(module, entry))));
 }
 
 std::string EntryHead(const ir::Module& module, const ir::Entry& entry) {

@@ -37,7 +37,7 @@ void Declare(const ir::Module& module, const ir::Entry& entry, CodeWriter& out) 
   const std::string list = EntryParamList(params);
   out.Line(fmt::format("tk_status {}({});", EntryFunction(entry), StreamParam(list)));
   out.Raw("/* Bytes of workspace that such a call needs, on the current device; 0 also where the call would fail. */");
-  out.Line(fmt::format("size_t {}({});", WorkspaceFunction(module, entry), list.empty() ? "void" : list));
+  out.Line(fmt::format("size_t {}({});", WorkspaceFunction(entry), list.empty() ? "void" : list));
 }
 
 void DeclareTyped(const ir::Module& module, const ir::Entry& entry, CodeWriter& out) {
@@ -60,7 +60,7 @@ void DeclareTyped(const ir::Module& module, const ir::Entry& entry, CodeWriter& 
     out.Close();
   };
   define("tk_status", EntryFunction(entry), StreamParam(list), "workspace, workspace_bytes, stream");
-  define("size_t", WorkspaceFunction(module, entry), list, "");
+  define("size_t", WorkspaceFunction(entry), list, "");
 }
 
 }  // namespace

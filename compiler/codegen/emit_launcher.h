@@ -25,7 +25,7 @@ std::vector<EntryParam> EntryParams(const ir::Kernel& kernel);
 std::string_view ScalarCType(DType dtype);
 /// Names of the two functions of an entry.
 std::string EntryFunction(const ir::Entry& entry);
-std::string WorkspaceFunction(const ir::Module& module, const ir::Entry& entry);
+std::string WorkspaceFunction(const ir::Entry& entry);
 /// `const tk_tensor* A, float alpha`
 std::string EntryParamList(const std::vector<EntryParam>& params);
 /// The first kernel of the entry: its parameters and dimensions are those of all.

@@ -117,10 +117,7 @@ void EmitDispatch(std::span<const ir::Module> modules, const ir::Entry& entry, C
   out.Open("extern \"C\" " + WorkspaceHead(first, entry));
   EmitChoice(
       modules, entry, "0",
-      [&](const ir::Module& module) {
-        return fmt::format("{}({})", WorkspaceFunction(module, SameEntry(module, entry)), arguments);
-      },
-      out);
+      [&](const ir::Module& module) { return fmt::format("{}({})", WorkspaceFunction(SameEntry(module, entry)), arguments); }, out);
   out.Close();
   out.Blank();
   out.Open("extern \"C\" " + EntryHead(first, entry));

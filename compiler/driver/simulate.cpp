@@ -83,7 +83,7 @@ void NameFunctions(const Generated& code, const typed::Entry& entry, std::string
   for (const ir::Entry& candidate : code.module.entries) {
     if (candidate.name != entry.name) continue;
     function = codegen::EntryFunction(candidate);
-    workspace_query = codegen::WorkspaceFunction(code.module, candidate);
+    workspace_query = codegen::WorkspaceFunction(candidate);
     return;
   }
   InternalError("an entry that was not generated");

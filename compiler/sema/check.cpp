@@ -123,6 +123,14 @@ std::string Checker::EntryName(const ast::KernelDecl& kernel, const ast::Instanc
   return name;
 }
 
+/// Whether the kernel has all parameters that an instance gives values to.
+bool NamesParams(const ast::KernelDecl& kernel, const ast::InstanceDecl& instance) {
+  return std::all_of(instance.bindings.begin(), instance.bindings.end(), [&](const ast::Binding& binding) {
+    return std::any_of(kernel.static_params.begin(), kernel.static_params.end(),
+                       [&](const auto& param) { return param.name.text == binding.name.text; });
+  });
+}
+
 bool IsSame(const typed::Expr& a, const typed::Expr& b) {
   const auto are_same = [](const typed::ExprPtr& x, const typed::ExprPtr& y) { return IsSame(*x, *y); };
   return a.kind == b.kind && a.op == b.op && a.id == b.id && a.int_value == b.int_value &&
@@ -278,6 +286,7 @@ typed::Program Checker::Run() {
     std::vector<Attempt> attempts;
     for (const ast::InstanceDecl* instance : instances) {
       typed::Entry entry = CheckEntry(kernel, instance, attempts);
+      if (instance != nullptr && !NamesParams(kernel, *instance)) continue;  // another name, once that is mended
       const auto [first, is_new] = entries.emplace(entry.name, instance != nullptr ? instance->span : place);
       if (!is_new && instance != nullptr) {
         diagnostics_
@@ -288,6 +297,14 @@ typed::Program Checker::Run() {
       program.entries.push_back(std::move(entry));
     }
     Merge(attempts);
+  }
+  for (const auto& [name, span] : entries) {
+    const auto other = entries.find(name + "_workspace");
+    if (other == entries.end()) continue;
+    diagnostics_.Error(DiagnosticKind::kDuplicateName, other->second, fmt::format("`{}` is the size of a workspace", other->first))
+        .Label(other->second, "an entry of this name")
+        .Note(span, fmt::format("callers ask by it how many bytes `{}` needs", name))
+        .Help("give one of the two another name");
   }
   return program;
 }
