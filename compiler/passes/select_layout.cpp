@@ -209,6 +209,18 @@ std::set<int64_t> RowsOfSums(const ir::Kernel& kernel, const ir::Worker& worker)
   return rows;
 }
 
+/// `Y[m, :] <- cat(a, b)` of columns: nothing else has the tile that they make.
+bool JoinsStoredColumns(const ir::Kernel& kernel, const ir::Worker& worker, const ir::Op& op) {
+  if (op.code != ir::OpCode::kCat) return false;
+  bool is_only_stored = true;
+  ForEachOp(worker.body, [&](const ir::Op& user) {
+    const bool takes = std::count(user.operands.begin(), user.operands.end(), op.results[0]) > 0;
+    is_only_stored &= !takes || user.code == ir::OpCode::kStore;
+  });
+  return is_only_stored &&
+         std::all_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId part) { return kernel.TypeOf(part).cols == 1; });
+}
+
 /// A worker that multiplies keeps all its tiles as the matrix unit does: 16 rows of a warp at a time, 8 columns at a time on most.
 void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target, Diagnostics& diagnostics) {
   const int64_t unit_rows = worker.layout.RowUnit(), unit_cols = worker.layout.ColsPerBlock();
@@ -241,7 +253,9 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
     const int64_t rows = rows_of_sums.contains(shape.first) ? UnitOf(target, worker.layout).rows : unit_rows;
     DiagnosticBuilder report = ReportMatrixShape(worker, misfit.type, misfit.op->span, diagnostics);
     if (target.has_matrix_group && !worker.layout.HoldsRows(misfit.type.rows)) TurnedTiles(kernel, worker).NoteObstacle(report);
-    if (misfit.op->code == ir::OpCode::kReshape)  // its shape follows from others
+    if (JoinsStoredColumns(kernel, worker, *misfit.op))
+      report.Help("store its columns one by one, each at an index of its own: `Y[m, 0] <- x`");
+    else if (misfit.op->code == ir::OpCode::kReshape)  // its shape follows from others
       report.Help("send what is reshaped through a pipe, and let a worker that does not multiply go on with it");
     else
       report.Help(fmt::format("take {} x {}: of a block, what lies beyond the end of a tensor is zero, and is not stored",
