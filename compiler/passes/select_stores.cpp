@@ -82,13 +82,11 @@ struct Stores {
   std::set<std::string> own_stages{};                       // staging buffers of the worker
 
   ir::Buffer StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, const std::string& purpose);
-  Op StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer);
+  Op StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer, bool by_engine);
   Region StagedStore(const Op& store);
   Region DirectStore(const Op& store);
   bool IsStaged(const Op& store) const;
-  bool IsStoredByEngine(const Op& access, const ir::Type& type) const {
-    return !target.folds_copies && engine.Obstacle(access, type).empty();
-  }
+  bool IsStoredByEngine(const Op& store) const;
   bool HasRoomToStage(int64_t chunk_bytes) const;
   void Rewrite(Region& region);
 };
@@ -119,14 +117,14 @@ ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& t
   return buffer;
 }
 
-/// From the buffer to the columns of `access`: by the copy engine, or where there is none or the tensor rules it out by a guarded
-/// copy.
-Op Stores::StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer) {
+/// From the buffer to the columns of `access`: by the copy engine, or where it does not take them or the tensor rules it out by a
+/// guarded copy.
+Op Stores::StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer, bool by_engine) {
   Op guarded{OpCode::kCopyToGlobal, {}, {stage}};
   guarded.symbol = access.symbol;
   guarded.axes = access.axes;
   guarded.span = access.span;
-  if (!IsStoredByEngine(access, kernel.TypeOf(stage))) return guarded;
+  if (!by_engine) return guarded;
   Op copy{OpCode::kStoreAsync, {}, {stage}, Coordinates(access)};
   copy.symbol = engine.Map(access, buffer, true);
   KeepSlices(access, copy);
@@ -185,7 +183,7 @@ Region Stores::StagedStore(const Op& store) {
   if (is_turned) cut = std::find_if(cut + 1, access.axes.rend(), is_kept);
   cut->start = symbolic::Add(cut->start, first);
   cut->extent = chunk_cols;
-  emit(StoreStaged(access, stage, buffer));
+  emit(StoreStaged(access, stage, buffer, IsStoredByEngine(store)));
   if (chunks == 1) return body;
   return {Unroll(counter, chunks, std::move(body), store.span)};
 }
@@ -206,20 +204,26 @@ Region Stores::DirectStore(const Op& store) {
   return out;
 }
 
+bool Stores::IsStoredByEngine(const Op& store) const {
+  if (target.folds_copies) return false;
+  ir::Type type = kernel.TypeOf(store.operands[0]);
+  type.dtype = FindTensor(kernel, store.symbol).dtype;
+  if (IsTurned(store)) std::swap(type.rows, type.cols);
+  Op lying = store;
+  lying.slot.clear();
+  return engine.Obstacle(lying, type).empty();
+}
+
 bool Stores::IsStaged(const Op& store) const {
   if (!worker.layout.IsFragment() || static_cast<typed::StoreOp>(store.number) != typed::StoreOp::kSet) return false;
-  ir::Type type = kernel.TypeOf(store.operands[0]);
+  const ir::Type& type = kernel.TypeOf(store.operands[0]);
   const DType dtype = FindTensor(kernel, store.symbol).dtype;
   const int64_t chunk_cols = ChunkCols(store, type, dtype);
   if (type.rows == 1 || Bytes(dtype) < 2 || !IsFloat(dtype) || chunk_cols == 0) return false;
-  type.dtype = dtype;
   if (!HasRoomToStage(type.rows * chunk_cols * Bytes(dtype))) return false;
   // Without the engine, the four lanes of a row store whole sectors of 32 bytes unless elements are narrow.
-  if (Bytes(dtype) == 2 && !IsTurned(store)) return true;
-  Op lying = store;
-  lying.slot.clear();
-  if (IsTurned(store)) std::swap(type.rows, type.cols);
-  return IsStoredByEngine(lying, type);
+  if (Bytes(dtype) == 2 && !IsTurned(store) && !store.axes.back().dropped) return true;
+  return IsStoredByEngine(store);
 }
 
 void Stores::Rewrite(Region& region) {
