@@ -167,7 +167,7 @@ class Extents {
 /// Values whose elements are zero where those of the tensors that they come from do not exist.
 class ZeroOutside {
  public:
-  explicit ZeroOutside(const ir::Kernel& kernel) {
+  explicit ZeroOutside(const ir::Kernel& kernel) : kernel_(kernel) {
     for (const ir::Worker& worker : kernel.workers) {
       ForEachOp(worker.body, [&](const Op& op) {
         if (HasZeros(op)) values_.insert(op.results[0]);
@@ -178,7 +178,10 @@ class ZeroOutside {
 
  private:
   bool HasZeros(const Op& op) const {
-    const bool of_zeros = std::ranges::all_of(op.operands, [&](ValueId operand) { return Contains(operand); });
+    // What is repeated along an axis has elements everywhere there.
+    const bool of_zeros = std::ranges::all_of(op.operands, [&](ValueId operand) {
+      return Contains(operand) && ir::HaveOneShape(kernel_.TypeOf(operand), kernel_.TypeOf(op.results[0]));
+    });
     switch (op.code) {
       case OpCode::kRead: return op.scalars.empty();
       case OpCode::kConvert: return of_zeros;
@@ -191,6 +194,7 @@ class ZeroOutside {
   }
   static bool Is(const Op& op, typed::Op number) { return op.number == static_cast<int64_t>(number); }
 
+  const ir::Kernel& kernel_;
   std::set<ValueId> values_;
 };
 
