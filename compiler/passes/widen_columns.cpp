@@ -179,16 +179,18 @@ class ZeroOutside {
  private:
   bool HasZeros(const Op& op) const {
     // What is repeated along an axis has elements everywhere there.
-    const bool of_zeros = std::ranges::all_of(op.operands, [&](ValueId operand) {
-      return Contains(operand) && ir::HaveOneShape(kernel_.TypeOf(operand), kernel_.TypeOf(op.results[0]));
-    });
+    const auto of_zeros = [&] {
+      return std::ranges::all_of(op.operands, [&](ValueId operand) {
+        return Contains(operand) && ir::HaveOneShape(kernel_.TypeOf(operand), kernel_.TypeOf(op.results[0]));
+      });
+    };
     switch (op.code) {
       case OpCode::kRead: return op.scalars.empty();
-      case OpCode::kConvert: return of_zeros;
-      case OpCode::kUnary: return of_zeros && (Is(op, typed::Op::kNeg) || Is(op, typed::Op::kAbs));
+      case OpCode::kConvert: return of_zeros();
+      case OpCode::kUnary: return (Is(op, typed::Op::kNeg) || Is(op, typed::Op::kAbs)) && of_zeros();
       case OpCode::kBinary:
-        return of_zeros && op.operands.size() == 2 &&
-               (Is(op, typed::Op::kAdd) || Is(op, typed::Op::kSub) || Is(op, typed::Op::kMul));
+        return op.operands.size() == 2 && (Is(op, typed::Op::kAdd) || Is(op, typed::Op::kSub) || Is(op, typed::Op::kMul)) &&
+               of_zeros();
       default: return false;
     }
   }
