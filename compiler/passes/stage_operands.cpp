@@ -72,6 +72,16 @@ ValueId Staging::InRegisters(ValueId value, Region& out, Span span) {
   return Load(value, kernel_.AddValueAfter(value, "_values", type), out, span);
 }
 
+ValueId Staging::NewTransposed(ValueId view, ir::Type type, Region& out, Span span) {
+  type.space = Space::kShared;
+  type.transposed = true;
+  Op turn{OpCode::kTranspose, {kernel_.AddValueAfter(view, "_turned", type)}, {view}};
+  turn.span = span;
+  transpose_of_[turn.results[0]] = view;
+  out.push_back(std::move(turn));
+  return out.back().results[0];
+}
+
 ValueId Staging::InShared(ValueId value, Region& out, Span span) {
   value = Current(value);
   if (IsShared(value)) return value;
@@ -81,14 +91,18 @@ ValueId Staging::InShared(ValueId value, Region& out, Span span) {
     // Straight from global to shared memory: the values are never needed in registers.
     const Op read = place->second;
     pending_.erase(place);
+    const bool is_turned = read.slot == "transposed";
+    ir::Type lying = type;
+    if (is_turned) std::swap(lying.rows, lying.cols);
     const std::string buffer =
-        NewBuffer(name + "_stage", type.dtype, type.rows, type.cols, fmt::format("staging of {}", read.symbol));
-    const ValueId view = NewView(buffer, name + "_staged", type, out, span);
+        NewBuffer(name + "_stage", lying.dtype, lying.rows, lying.cols, fmt::format("staging of {}", read.symbol));
+    ValueId view = NewView(buffer, name + "_staged", lying, out, span);
     Op copy{OpCode::kCopyToShared, {}, {view}, read.scalars};
     copy.symbol = read.symbol;
     copy.axes = read.axes;
     copy.span = span;
     out.push_back(copy);
+    if (is_turned) view = NewTransposed(view, type, out, span);
     replaced_[value] = view;
     return view;
   }

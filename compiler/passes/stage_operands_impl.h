@@ -138,6 +138,8 @@ class Staging {
   static std::optional<ir::ValueId> JustLoaded(ir::ValueId view, const ir::Region& out);
   /// The value in shared memory: itself, or stored into a staging buffer.
   ir::ValueId InShared(ir::ValueId value, ir::Region& out, Span span);
+  /// The tile in shared memory the other way round; `type`: of that.
+  ir::ValueId NewTransposed(ir::ValueId view, ir::Type type, ir::Region& out, Span span);
   /// A register value in the buffer, as its view.
   ir::ValueId StoreTo(const std::string& buffer, ir::ValueId value, ir::Region& out, Span span);
   /// The buffer of this shape for what is loaded again at once. That of tiles that are loaded in other rows has no swizzle.
