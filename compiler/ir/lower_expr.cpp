@@ -107,13 +107,14 @@ WorkerLowering::SumOfProducts WorkerLowering::Split(const typed::Expr& expr) {
   if (expr.kind == ExprKind::kMatMul) return {nullptr, {{&expr, false}}};
   if (!IsSumOfTiles(expr)) return {&expr};
   const bool subtracts = expr.op == typed::Op::kSub;
-  SumOfProducts left = Split(*expr.args[0]), right = Split(*expr.args[1]);
-  if (right.rest == nullptr) {
-    for (SumOfProducts::Term& term : right.terms) left.terms.push_back({term.product, term.negative != subtracts});
-    return left;
+  SumOfProducts sum = Split(*expr.args[0]);
+  const SumOfProducts right = Split(*expr.args[1]);
+  if (right.rest != nullptr) {
+    if (sum.rest != nullptr || subtracts) return {&expr};
+    sum.rest = right.rest;
   }
-  if (left.rest != nullptr || subtracts || !right.terms.empty()) return {&expr};
-  return {right.rest, std::move(left.terms)};
+  for (const SumOfProducts::Term& term : right.terms) sum.terms.push_back({term.product, term.negative != subtracts});
+  return sum;
 }
 
 Op WorkerLowering::LowerTerm(const SumOfProducts::Term& term, Region& region, Span span) {
