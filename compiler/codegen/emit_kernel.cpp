@@ -296,6 +296,10 @@ class KernelEmitter {
       out_.Comment(
           "Its tiles are held transposed, and x @ y is y.T @ x.T: the matrix unit takes 64 rows at a time, any multiple of 8 "
           "columns.");
+    for (const auto& [columns, held] : role.widened)
+      out_.Comment(fmt::format(
+          "Tiles of {} columns are held {} wide, which threads share evenly: what is too much is neither stored nor reduced.",
+          columns, held));
     if (computes && MentionsLayout(role.body)) out_.Line(LayoutLine("layout", role.layout));
     if (computes && UsesInstance(kernel_, role)) {
       const std::string name = InstanceName(kernel_, role);

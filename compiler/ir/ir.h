@@ -154,10 +154,11 @@ struct Worker {
   int64_t instances = 1;
   std::string instance_name;  // scalar name of the instance number, "" if unused
   bool in_turn = false;
-  bool alternates = false;  // one of its two instances loads while the other multiplies
-  Span alternates_span;     // where the schedule says so
-  bool turned = false;      // its register tiles are the source's turned around; turn_products
-  int64_t spread = 1;       // blocks of a cluster, each of which has `instances` of its own; spread_instances deals them out
+  bool alternates = false;               // one of its two instances loads while the other multiplies
+  Span alternates_span;                  // where the schedule says so
+  bool turned = false;                   // its register tiles are the source's turned around; turn_products
+  std::map<int64_t, int64_t> widened{};  // columns of its tiles in the source, and how many are held; widen_columns
+  int64_t spread = 1;  // blocks of a cluster, each of which has `instances` of its own; spread_instances deals them out
   RoleKind kind = RoleKind::kUnassigned;
   int first_warp = 0;               // of the block; compute roles start at a multiple of 4
   int registers = 0;                // setmaxnreg; 0: leave

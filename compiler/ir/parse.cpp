@@ -271,6 +271,10 @@ class KernelParser {
     worker.in_turn = lexer_.Accept("in_turn");
     worker.alternates = lexer_.Accept("alternates");
     worker.turned = lexer_.Accept("turned");
+    while (lexer_.Accept("widened")) {
+      int64_t columns = 0;
+      if (!text_.Integer(&columns) || !lexer_.Expect("to") || !text_.Integer(&worker.widened[columns])) return false;
+    }
     if (lexer_.Accept("spread") && !text_.Integer(&worker.spread)) return false;
     if (lexer_.Accept("role")) {
       int64_t role = 0;

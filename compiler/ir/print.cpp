@@ -167,6 +167,7 @@ class KernelPrinter {
     if (worker.in_turn) line += " in_turn";
     if (worker.alternates) line += " alternates";
     if (worker.turned) line += " turned";
+    for (const auto& [columns, held] : worker.widened) line += fmt::format(" widened {} to {}", columns, held);
     if (worker.spread != 1) line += fmt::format(" spread {}", worker.spread);
     if (worker.kind != RoleKind::kUnassigned) line += fmt::format(" role {}", kRoleWords[static_cast<int>(worker.kind)]);
     if (worker.first_warp != 0) line += fmt::format(" first_warp {}", worker.first_warp);

@@ -212,7 +212,10 @@ class Widening {
       any |= Multiplies(worker.body) ? unit > kLanguageUnit && WantUnits(worker, unit) : WantLanes(worker);
     }
     if (!any) return;
-    for (ir::Worker& worker : kernel_.workers) worker.body = Rewritten(worker.body);
+    for (ir::Worker& worker : kernel_.workers) {
+      if (worker.Computes()) Note(worker);
+      worker.body = Rewritten(worker.body);
+    }
     WidenValues();
     for (ir::Pipe& pipe : kernel_.pipes) {
       for (size_t i = 0; i < pipe.fields.size(); ++i) {
@@ -224,6 +227,16 @@ class Widening {
   }
 
  private:
+  /// What the source says, and what will be held, for who reads the output.
+  void Note(ir::Worker& worker) {
+    ForEachOp(worker.body, [&](const Op& op) {
+      for (const ValueId value : op.results) {
+        const ir::Type& type = kernel_.TypeOf(value);
+        if (const int64_t held = WidenedCols(value, type); held != type.cols) worker.widened[type.cols] = held;
+      }
+    });
+  }
+
   void WidenValues() {
     for (size_t i = 0; i < known_values_; ++i) {
       const auto value = static_cast<ValueId>(i);
