@@ -292,7 +292,7 @@ bool Verifier::Fills(const TensorMap& map, const Type& view) {
   rows /= width;
   // A panel is as wide as the swizzle, and the last one may be partly unused.
   if (map.swizzle != Swizzle::kNone) return rows == view.rows && width * Bytes(view.dtype) == static_cast<int64_t>(map.swizzle);
-  const bool is_column = rows == 1 && view.cols == 1 && width == view.rows;
+  const bool is_column = rows == 1 && view.cols == 1 && view.rows % width == 0;
   return is_column || (rows == view.rows && (width == view.cols || (rows == 1 && view.cols % width == 0)));
 }
 

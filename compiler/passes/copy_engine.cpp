@@ -50,12 +50,11 @@ std::string CopyEngine::Obstacle(const Op& access, const ir::Type& type, std::ve
   if (access.code == OpCode::kStore &&
       !std::all_of(access.axes.begin(), access.axes.end(), [&](const ir::AxisRange& a) { return facts.IsNonNegative(a.start); }))
     return "the block may begin in front of the tensor";
-  // A row lies in one piece, so its boxes may be as wide as any; of several rows each box is a panel of a swizzle.
-  const bool is_row = type.rows == 1 && access.code == OpCode::kRead;
-  const bool fits = kept == 1 ? last.extent <= kMaxBox
-                    : is_row  ? last.extent <= kMaxBox || last.extent % kMaxBox == 0
-                              : (type.rows <= kMaxBox || (kept == 2 && access.code == OpCode::kRead && BoxRows(type.rows) > 0)) &&
-                                    layout::ChooseSwizzle(type.dtype, type.rows, type.cols) != ir::Swizzle::kNone;
+  // A row or a column lies in one piece, so its boxes may be as wide as any; of several rows each box is a panel of a swizzle.
+  const bool is_read = access.code == OpCode::kRead, is_one_piece = kept == 1 || (type.rows == 1 && is_read);
+  const bool fits = is_one_piece ? last.extent <= kMaxBox || (is_read && last.extent % kMaxBox == 0)
+                                 : (type.rows <= kMaxBox || (kept == 2 && is_read && BoxRows(type.rows) > 0)) &&
+                                       layout::ChooseSwizzle(type.dtype, type.rows, type.cols) != ir::Swizzle::kNone;
   return fits ? "" : "no box has such a shape";
 }
 

@@ -191,7 +191,7 @@ Region LoadSelection::Fill(Op send, bool is_whole) {
       copies.push_back(part);
     }
     copy.operands = {place};
-    if (copy.code == OpCode::kLoadAsync && type.rows > kMaxBox) {
+    if (copy.code == OpCode::kLoadAsync && type.rows > kMaxBox && type.cols > 1) {
       FillByBoxes(read, copy, place, copies);
     } else {
       copies.push_back(std::move(copy));

@@ -2,8 +2,8 @@
 // Tiles moved by the tensor copy engine. Called by one thread (`if (tk::warp::elect())`).
 //
 // Coordinates are tensor indices in tensor order, outermost dimension first, the tile's columns last. The
-// engine's boxes are one swizzle panel wide, so a tile is one copy for each of its panels; a row without a
-// swizzle goes in boxes of 256 elements, the widest there are. What lies outside
+// engine's boxes are one swizzle panel wide, so a tile is one copy for each of its panels; a row or a column, which
+// lies in one piece, goes in boxes of 256 elements, the widest there are. What lies outside
 // the tensor reads as zero and is not written; the barrier counts the full bytes of the tile in any case.
 #pragma once
 
@@ -32,13 +32,15 @@ struct box_position {
 template <class View, int Rank, class F>
 TK_DEVICE void for_each_panel(const View& view, const int (&at)[Rank], F f) {
     using geometry = typename View::geometry;
-    constexpr int widest = 256, width = geometry::panel_cols < widest ? geometry::panel_cols : widest;
-    static_assert(View::rows <= widest, "a box has at most 256 rows");
-    static_assert(width == geometry::panel_cols || (View::rows == 1 && View::cols % width == 0), "boxes side by side");
-    constexpr int panels = cdiv(View::cols, width);
+    constexpr bool is_column = geometry::panel_cols == 1;
+    constexpr int widest = 256, across = is_column ? View::rows : geometry::panel_cols, width = across < widest ? across : widest;
+    constexpr int elements = is_column ? View::rows : View::cols;
+    static_assert(is_column || View::rows <= widest, "a box has at most 256 rows");
+    static_assert(width == across || ((is_column || View::rows == 1) && elements % width == 0), "boxes side by side");
+    constexpr int panels = cdiv(elements, width);
     TK_UNROLL
     for (int p = 0; p < panels; ++p)
-        f(view.linear_address(0, p * width), box_position<Rank>(at, p * width).c);
+        f(is_column ? view.linear_address(p * width, 0) : view.linear_address(0, p * width), box_position<Rank>(at, p * width).c);
 }
 
 /// Whether a tile of which so many rows exist is copied at once: the engine writes zero for 24 rows in the time that it takes to start
