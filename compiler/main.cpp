@@ -21,13 +21,20 @@ namespace {
   tkc::InternalError(signal == SIGSEGV ? "memory was accessed where there is none" : "the program was aborted");
 }
 
-/// Everything but compiling.
 int Execute(const tkc::CommandLine& line) {
   switch (line.command) {
+    case tkc::Command::kCompile: return tkc::Compile(line.options);
     case tkc::Command::kCheck: return tkc::CheckKernel(line.options, line.check);
     case tkc::Command::kTrace: return tkc::TraceKernel(line.options, line.run);
     default: return tkc::RunKernel(line.options, line.run);
   }
+}
+
+int ReportNoMemory(const tkc::CommandLine& line) {
+  const bool compiles = line.command == tkc::Command::kCompile;
+  return tkc::Report({compiles ? "the compile needs more memory than there is" : "the run needs more memory than there is",
+                      compiles ? "give it more, or compile a file in parts" : "take smaller dimensions", "out-of-memory"},
+                     line.options.json_diagnostics);
 }
 
 }  // namespace
@@ -39,18 +46,16 @@ int main(int argc, char** argv) {
 #endif
   tkc::CommandLine line;
   if (const std::optional<int> status = tkc::ParseCommandLine(argc, argv, line)) return *status;
-  if (line.command == tkc::Command::kCompile) {
-    const int status = tkc::Compile(line.options);
-#ifndef __SANITIZE_ADDRESS__
-    std::_Exit(status);  // all is written: the system takes back threads and memory faster
-#endif
-    return status;
-  }
-  tkc::WatchInterrupts();
+  const bool compiles = line.command == tkc::Command::kCompile;
+  if (!compiles) tkc::WatchInterrupts();
+  int status = 1;
   try {
-    return Execute(line);
+    status = Execute(line);
   } catch (const std::bad_alloc&) {
-    return tkc::Report({"the run needs more memory than there is", "take smaller dimensions", "out-of-memory"},
-                       line.options.json_diagnostics);
+    status = ReportNoMemory(line);
   }
+#ifndef __SANITIZE_ADDRESS__
+  if (compiles) std::_Exit(status);  // all is written: the system takes back threads and memory faster
+#endif
+  return status;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // operator new over another allocator's malloc. mimalloc's own, which is C, ends the program where no memory is left; the language
-// says std::bad_alloc, and so does what tkc makes of it.
+// says std::bad_alloc, which tkc reports.
 #include <cstddef>
 #include <cstdlib>
 #include <new>

@@ -105,7 +105,7 @@ void Integers::Assume(const Scalar& condition) {
       if (left->kind == Kind::kName && symbolic::IsInt(right, &divisor) && divisor > 0) Find(left->name).divisor = divisor;
       if (left->kind != Kind::kMod || left->args[0]->kind != Kind::kName || !symbolic::IsInt(right, &rest) || rest != 0) return;
       Known& name = Find(left->args[0]->name);
-      if (symbolic::IsInt(left->args[1], &divisor) && divisor > 0) name.divisor = std::lcm(name.divisor, divisor);
+      if (symbolic::IsInt(left->args[1], &divisor) && divisor > 0) name.divisor = symbolic::KnownMultiple(name.divisor, divisor);
       return;
     }
     default: return;

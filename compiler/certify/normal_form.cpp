@@ -229,8 +229,7 @@ class Normalizer {
     const auto first_note = static_cast<std::ptrdiff_t>(events_.size());
     for (const WaitNote& note : state_.notes)
       AddEvent(note.event, NormalForm::Sort::kNote, rings_.Element(note.barrier), note.warp, note.agent, note.op);
-    // These come in no order, and no two are alike.
-    // Which of those that are alike an event is, is found below.
+    // Notes come in no order. Of events that are alike, `copy` tells below which one it is.
     const auto is_before = [](const Entry& a, const Entry& b) {
       return a.key.what != b.key.what ? a.key.what < b.key.what : a.key.corners < b.key.corners;
     };

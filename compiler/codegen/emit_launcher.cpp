@@ -27,8 +27,6 @@ symbolic::Scalar PresetOf(const ir::TensorParam& tensor) {
   return IsFloat(tensor.dtype) ? symbolic::Float(tensor.preset, tensor.dtype) : symbolic::Int(tensor.integer_preset);
 }
 
-/// Of dimensions and what else an int holds.
-
 /// Prints the struct of one entry.
 class CallEmitter {
  public:

@@ -182,7 +182,10 @@ bool ScalarPrinter::IsNonNegative(const Scalar& scalar) const {
     case Kind::kDiv:
     case Kind::kMin:
     case Kind::kCdiv: return all();
-    case Kind::kMod: return IsNonNegative(scalar->args[1]);
+    case Kind::kMod: {  // x % 0 is x
+      const Scalar &value = scalar->args[0], &by = scalar->args[1];
+      return IsPositive(by) || (IsNonNegative(by) && IsNonNegative(value));
+    }
     case Kind::kMax: return IsNonNegative(scalar->args[0]) || IsNonNegative(scalar->args[1]);
     case Kind::kSelect: return IsNonNegative(scalar->args[1]) && IsNonNegative(scalar->args[2]);
     case Kind::kCall:

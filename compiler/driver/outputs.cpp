@@ -137,6 +137,8 @@ bool IsFile(const std::string& path) { return !path.empty() && path != "-"; }
 
 /// Whether the file is there, holds something, and does not say in one of its first lines that tkc made it.
 bool IsAnothers(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return std::filesystem::exists(path, error);
   std::ifstream file(path, std::ios::binary);
   std::string begin(64, '\0');
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));

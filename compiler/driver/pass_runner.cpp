@@ -146,7 +146,7 @@ void CheckPassNames(std::span<const Pass> passes, const Options& options, Diagno
   for (const Pass& pass : passes) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", pass.name);
   for (const auto* list : {&options.run_passes, &options.dump_after}) {
     for (const std::string& name : *list) {
-      if (name == "all" || names.find(fmt::format("`{}`", name)) != std::string::npos) continue;
+      if ((name == "all" && list == &options.dump_after) || names.find(fmt::format("`{}`", name)) != std::string::npos) continue;
       diagnostics.Error(DiagnosticKind::kUnknownPass, kNoSpan, fmt::format("no pass is called `{}`", name))
           .Note(fmt::format("in order, they are {}", names));
     }

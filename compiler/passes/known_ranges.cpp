@@ -74,7 +74,7 @@ IntRange Sum(IntRange a, IntRange b) { return {Sum(a.lo, b.lo, kLeast), Sum(a.hi
 void KnownRanges::Learn(const std::string& name, IntRange range, int64_t divisor) {
   Fact& fact = facts_[name];
   fact.range = {std::max(fact.range.lo, range.lo), std::min(fact.range.hi, range.hi)};
-  if (divisor > 0) fact.divisor = std::lcm(fact.divisor, divisor);
+  if (divisor > 0) fact.divisor = symbolic::KnownMultiple(fact.divisor, divisor);
 }
 
 void KnownRanges::Assume(const Scalar& condition) {
@@ -179,9 +179,9 @@ IntRange KnownRanges::Of(const Scalar& scalar) const {
       }
       return scalar->kind == Kind::kDiv ? Quotient(part(0), by) : Negated(Quotient(Negated(part(0)), by));
     case Kind::kMod: {
-      if (!symbolic::IsInt(scalar->args[1], &by) || by <= 0) {  // of the sign of what divides, and nearer to zero
-        const IntRange divisor = part(1);
-        return {std::min(divisor.lo, int64_t{0}), std::max(divisor.hi, int64_t{0})};
+      if (!symbolic::IsInt(scalar->args[1], &by) || by <= 0) {  // of the sign of what divides, and nearer to zero; x % 0 is x
+        const IntRange divisor = part(1), range{std::min(divisor.lo, int64_t{0}), std::max(divisor.hi, int64_t{0})};
+        return divisor.lo > 0 || divisor.hi < 0 ? range : Either(range, part(0));
       }
       if (Divisor(scalar->args[0]) % by == 0) return {0, 0};
       const IntRange value = part(0);

@@ -135,7 +135,7 @@ bool FillSources::IsAboveInAllCases(const Scalar& difference, int64_t least) con
   known.divisor_of = [&](const Scalar& scalar) {
     int64_t divisor = symbolic::KnownDivisor(scalar);
     for (const Fact& fact : facts_) {
-      if (fact.divisor > 0 && symbolic::Equal(fact.scalar, scalar)) divisor = std::lcm(divisor, fact.divisor);
+      if (fact.divisor > 0 && symbolic::Equal(fact.scalar, scalar)) divisor = symbolic::KnownMultiple(divisor, fact.divisor);
     }
     return divisor;
   };

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace tkc {
@@ -28,14 +30,16 @@ class Helpers {
   Helpers(const Helpers&) = delete;
   Helpers& operator=(const Helpers&) = delete;
 
-  /// `work` by the caller and `helpers` others.
+  /// `work` by the caller and `helpers` others. What one of them throws, the first if several do, is thrown when all have ended.
   void Do(const std::function<void()>& work, size_t helpers) {
     work_ = &work;
     places_ = static_cast<int64_t>(helpers);
     working_ = static_cast<int64_t>(threads_.size());
     Call();
-    work();
+    Work();
     while (working_ > 0) std::this_thread::yield();
+    has_thrown_ = false;
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
   }
 
  private:
@@ -48,8 +52,16 @@ class Helpers {
     for (uint64_t heard = 0;;) {
       Await(heard++);
       if (ends_) return;
-      if (places_-- > 0) (*work_)();
+      if (places_-- > 0) Work();
       --working_;
+    }
+  }
+
+  void Work() {
+    try {
+      (*work_)();
+    } catch (...) {
+      if (!has_thrown_.exchange(true)) thrown_ = std::current_exception();
     }
   }
 
@@ -64,7 +76,20 @@ class Helpers {
   const std::function<void()>* work_ = nullptr;
   std::atomic<uint64_t> calls_ = 0;
   std::atomic<int64_t> places_ = 0, working_ = 0;
-  std::atomic<bool> ends_ = false;
+  std::atomic<bool> ends_ = false, has_thrown_ = false;
+  std::exception_ptr thrown_{};
+};
+
+/// Sets it back to false.
+class WhileTrue {
+ public:
+  explicit WhileTrue(std::atomic<bool>& flag) : flag_(flag) {}
+  ~WhileTrue() { flag_ = false; }
+  WhileTrue(const WhileTrue&) = delete;
+  WhileTrue& operator=(const WhileTrue&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
 };
 
 }  // namespace
@@ -77,9 +102,9 @@ void ForEachInParallel(size_t count, const std::function<void(size_t)>& work, si
   threads = std::min({count, threads, AllCores()});
   static std::atomic<bool> in_use = false;  // maybe by work that calls this itself
   if (threads <= 1 || in_use.exchange(true)) return take();
+  const WhileTrue uses(in_use);
   static Helpers helpers(AllCores() - 1);
   helpers.Do(take, threads - 1);
-  in_use = false;
 }
 
 }  // namespace tkc

@@ -228,6 +228,11 @@ Scalar WithoutRemainders(const Scalar& sum) {
   return WithArgs(sum, std::move(args));
 }
 
+int64_t KnownMultiple(int64_t a, int64_t b) {
+  int64_t multiple = 0;
+  return __builtin_mul_overflow(a, b / std::gcd(a, b), &multiple) ? a : multiple;
+}
+
 int64_t KnownDivisor(const Scalar& scalar) {
   if (scalar->dtype != DType::kI64) return 1;
   switch (scalar->kind) {

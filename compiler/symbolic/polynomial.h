@@ -37,6 +37,8 @@ Scalar WithoutRemainders(const Scalar& sum);
 
 /// The largest integer known to divide `scalar` for every value of its names (0 for the literal 0).
 int64_t KnownDivisor(const Scalar& scalar);
+/// What divides a value that `a` and `b`, both positive, divide: their least common multiple, or `a` where that is too large.
+int64_t KnownMultiple(int64_t a, int64_t b);
 /// The same of a sum, term by term: what its parts have in common cancels first. 0 for zero.
 int64_t DivisorOfTerms(const Scalar& scalar);
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -31,6 +32,23 @@ TEST(ForEachInParallel, OneThreadGoesInOrder) {
   std::vector<size_t> order;
   ForEachInParallel(3, [&](size_t i) { order.push_back(i); }, 1);
   EXPECT_EQ(order, (std::vector<size_t>{0, 1, 2}));
+}
+
+TEST(ForEachInParallel, ThrowsWhatIsThrownOnceAllHaveEnded) {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> running = 0;
+    const auto all_throw = [&](size_t) {
+      ++running;
+      std::this_thread::yield();
+      --running;
+      throw std::bad_alloc();
+    };
+    EXPECT_THROW(ForEachInParallel(8, all_throw, 4), std::bad_alloc);
+    EXPECT_EQ(running, 0);
+    std::atomic<int> times = 0;
+    ForEachInParallel(8, [&](size_t) { ++times; }, 4);
+    EXPECT_EQ(times, 8);
+  }
 }
 
 TEST(InternalError, OfSeveralThreadsOneIsTold) {

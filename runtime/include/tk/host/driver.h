@@ -181,7 +181,6 @@ inline CUtensorMapSwizzle map_swizzle(swizzle s) {
     }
 }
 
-/// cuTensorMapEncodeTiled, found through the runtime, so that nothing links against the driver library.
 /// How much of memory the cache fetches at a time: two lines, unless rows begin inside of them. Then a box touches one line more than it
 /// has, and the line beside that one would be fetched for nothing (a quarter of the time of products of 5000 rows on an H200).
 inline CUtensorMapL2promotion fetched_lines(const map_description& d) {
@@ -191,6 +190,7 @@ inline CUtensorMapL2promotion fetched_lines(const map_description& d) {
     return places % two_lines == 0 ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
 }
 
+/// cuTensorMapEncodeTiled, found through the runtime, so that nothing links against the driver library.
 inline tk_status encode_map(tensor_map& map, const map_description& d) {
     using encode_function = decltype(&cuTensorMapEncodeTiled);
     static void* cached;

@@ -218,6 +218,9 @@ inline bool is_within_reach(const tk_tensor& t, std::initializer_list<int> box) 
     return reach < most;
 }
 
+/// More bytes than any memory has: what is larger counts as this, so that sums of such numbers are too large as well and do not wrap.
+constexpr size_t endless_bytes = size_t(1) << 56;
+
 /// The same elements, laid out densely with rows padded to 16 bytes, at `data`.
 inline tk_tensor packed_like(const tk_tensor& t, void* data) {
     tk_tensor result = t;
@@ -225,14 +228,11 @@ inline tk_tensor packed_like(const tk_tensor& t, void* data) {
     int64_t stride = 1;
     for (int d = t.rank - 1; d >= 0; --d) {
         result.stride[d] = stride;
-        stride *= t.extent[d];
+        if (__builtin_mul_overflow(stride, t.extent[d], &stride)) stride = int64_t(endless_bytes);
         if (d == t.rank - 1) stride = cdiv<int64_t>(stride * dtype_bytes(t.dtype), 16) * 16 / dtype_bytes(t.dtype);
     }
     return result;
 }
-
-/// More bytes than any memory has: what is larger counts as this, so that sums of such numbers are too large as well and do not wrap.
-constexpr size_t endless_bytes = size_t(1) << 56;
 
 /// Bytes of a dense tensor of these extents with rows padded to 16 bytes, a multiple of 256.
 inline size_t packed_bytes(const int64_t* extent, int rank, int64_t size) {
