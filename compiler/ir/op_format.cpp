@@ -19,7 +19,7 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kStore, "$s $x = $o [by $w] [as $l]"},
     {OpCode::kReadParts, "$s $x [fill $a] [as $l]"},
     {OpCode::kStoreParts, "$s $x = $O"},
-    {OpCode::kReceive, "$s $e [ring $a]", "|early"},
+    {OpCode::kReceive, "$s $e [ring $a]", "|early|kept|previous"},
     {OpCode::kSend, "$s $O [field $n] [at $a , $a] [ring $a]", "", -1},
 
     {OpCode::kVar, "$O $e", "|kept"},

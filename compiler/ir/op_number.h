@@ -10,8 +10,9 @@ namespace tkc::ir {
 /// kLet: a scalar that stays; one that others of its name change; such a change.
 enum ScalarLet : int64_t { kStays = 0, kMayChange = 1, kChanges = 2 };
 
-/// kReceive: the ring goes on behind it; or another receive brings the same slot, and the ring goes on behind that (load_ahead).
-enum ReceiveOf : int64_t { kLastReceive = 0, kEarlyReceive = 1 };
+/// kReceive: the ring goes on behind it; or another receive brings the same slot, and the ring goes on behind that (load_ahead); or
+/// the slot is kept when the ring goes on, at the end of the region; or it is that kept slot, which goes back (overlap_products).
+enum ReceiveOf : int64_t { kLastReceive = 0, kEarlyReceive = 1, kKeptReceive = 2, kPreviousReceive = 3 };
 
 /// kSend: all fields of the slot. Else the number is that of a field.
 inline constexpr int64_t kAllFields = -1;

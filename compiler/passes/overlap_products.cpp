@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -77,7 +78,7 @@ bool OverlapForm::IsStraight() const {
   return std::all_of(body_.begin(), body_.end(), [&](const Op& op) {
     const bool moves =
         op.code == OpCode::kRead || op.code == OpCode::kView || op.code == OpCode::kLoadShared || op.code == OpCode::kStoreShared;
-    if (op.code == OpCode::kReceive) return received.insert(op.symbol).second && op.number == ir::kLastReceive;
+    if (op.code == OpCode::kReceive) return op.number == ir::kPreviousReceive || received.insert(op.symbol).second;
     if (op.code == OpCode::kLet) return op.number == ir::kStays;
     return op.code == OpCode::kMma || moves || ir::OnlyComputes(op.code);
   });
@@ -247,6 +248,45 @@ std::optional<OverlapPlan> OverlapForm::Read() const {
   return plan;
 }
 
+/// For a last product whose slot others of the iteration read, too: the slot is kept, and the product reads it as the previous one.
+/// False if there is none.
+bool KeepSlotOfLast(ir::Kernel& kernel, Region& body) {
+  const auto last = std::find_if(body.rbegin(), body.rend(), [](const Op& op) { return op.code == OpCode::kMma; });
+  if (last == body.rend()) return false;
+  const size_t product = body.size() - 1 - static_cast<size_t>(last - body.rbegin());
+  const auto maker = [&](ValueId value) {
+    return std::find_if(body.begin(), body.end(),
+                        [&](const Op& op) { return std::find(op.results.begin(), op.results.end(), value) != op.results.end(); });
+  };
+  Region late{body[product]};  // the last first
+  auto source = maker(body[product].operands[2]);
+  for (; source != body.end() && ShowsSlot(*source); source = maker(source->operands[0])) late.push_back(*source);
+  if (source == body.end() || source->code != OpCode::kReceive || source->number != ir::kLastReceive) return false;
+  const auto count_uses = [&](int count, ValueId value) { return count + CountUses(body, value); };
+  const bool is_shared =
+      std::accumulate(source->results.begin(), source->results.end(), 0, count_uses) > 1 ||
+      std::any_of(late.begin() + 1, late.end(), [&](const Op& view) { return CountUses(body, view.results[0]) > 1; });
+  if (!is_shared) return false;
+  late.push_back(*source);
+  source->number = ir::kKeptReceive;
+  std::reverse(late.begin(), late.end());
+  std::map<ValueId, ValueId> previous;
+  for (Op& op : late) {
+    if (op.code == OpCode::kReceive) op.number = ir::kPreviousReceive;
+    for (ValueId& operand : op.operands) {
+      if (const auto renamed = previous.find(operand); renamed != previous.end()) operand = renamed->second;
+    }
+    for (ValueId& result : op.results) result = previous[result] = kernel.AddValueAfter(result, "_previous", kernel.TypeOf(result));
+  }
+  body.erase(body.begin() + static_cast<std::ptrdiff_t>(product));
+  body.insert(body.begin() + static_cast<std::ptrdiff_t>(product), late.begin(), late.end());
+  // Views that were for this product alone.
+  for (size_t i = body.size(); i-- > 0;) {
+    if (ShowsSlot(body[i]) && CountUses(body, body[i].results[0]) == 0) body.erase(body.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return true;
+}
+
 class Overlap {
  public:
   explicit Overlap(ir::Kernel& kernel) : kernel_(kernel) {}
@@ -257,7 +297,7 @@ class Overlap {
     Region out;
     for (Op& op : region) {
       for (Region& inner : op.regions) changes |= Rewrite(inner);
-      const std::optional<OverlapPlan> plan = op.code == OpCode::kFor ? OverlapForm(kernel_, op).Read() : std::nullopt;
+      const std::optional<OverlapPlan> plan = op.code == OpCode::kFor ? PlanOf(op) : std::nullopt;
       if (!plan) {
         out.push_back(std::move(op));
         continue;
@@ -270,6 +310,8 @@ class Overlap {
   }
 
  private:
+  /// Of a loop, which may come to keep a slot for its last product.
+  std::optional<OverlapPlan> PlanOf(Op& loop);
   /// The operations of a body, each part in order.
   struct Parts {
     Region early, late, others, touching;
@@ -283,6 +325,18 @@ class Overlap {
 
   ir::Kernel& kernel_;
 };
+
+std::optional<OverlapPlan> Overlap::PlanOf(Op& loop) {
+  if (std::optional<OverlapPlan> plan = OverlapForm(kernel_, loop).Read()) return plan;
+  ir::Kernel kept = kernel_;
+  Op keeping = loop;
+  if (!KeepSlotOfLast(kept, keeping.regions[0])) return std::nullopt;
+  std::optional<OverlapPlan> plan = OverlapForm(kept, keeping).Read();
+  if (!plan) return std::nullopt;
+  kernel_.values = kept.values;
+  loop = std::move(keeping);
+  return plan;
+}
 
 Region Overlap::Carry(const Region& body, const OverlapPlan& plan) {
   const Op& held = body[plan.held];

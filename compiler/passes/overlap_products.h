@@ -16,8 +16,11 @@
 // iteration, as ptxas wants it: it serialises what is in flight over the back edge of a loop. What touches `acc` or `p` stands
 // last.
 //
+// Where the first products read the slot of the second one, too, it is kept an iteration longer: `receive ks kept`, and in the next
+// iteration `receive ks previous` in front of the second product, behind which it goes back.
+//
 // Only loops whose body is a straight line, whose first products need nothing that the loop changes, and whose slots are filled by
-// copies: those of the second product, which are received later than those of the first, have to be two. And only where the
+// copies: those of the second product, which are received later than those of the first or kept, have to be two. And only where the
 // registers suffice for `p` beside what the next iteration computes.
 //
 // Where there is no first product, and `p` is computed from what is in shared memory, the same is done if the product outlasts

@@ -46,7 +46,8 @@ class PassingOver {
       if (op.code == OpCode::kLet) lets_.emplace_back(op.symbol, op.scalars[0]);
       // Of what an instance sends to itself as many slots are received.
       const bool sends = op.code == OpCode::kSend && !received_.contains(op.symbol) && ClosesSlot(region, i);
-      if (op.code == OpCode::kReceive || sends) Add(passed, op.symbol, Int(1));
+      const bool receives = op.code == OpCode::kReceive && op.number != ir::kPreviousReceive;
+      if (receives || sends) Add(passed, op.symbol, Int(1));
       if (op.code == OpCode::kFor) AddLoop(passed, op);
       if (op.code == OpCode::kIf) AddBranches(passed, op);
     }

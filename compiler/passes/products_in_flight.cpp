@@ -42,7 +42,7 @@ std::optional<ProductsInFlight> FindProductsInFlight(const ir::Kernel& kernel, c
     switch (op.code) {
       case OpCode::kReceive: {
         const size_t last = LastReader(body, i, slot_of);
-        if (!IsReadInTime(kernel, body, i, last)) return std::nullopt;
+        if (op.number != ir::kLastReceive || !IsReadInTime(kernel, body, i, last)) return std::nullopt;
         found.read_last[last].push_back(op.symbol);
         break;
       }

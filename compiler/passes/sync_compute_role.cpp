@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "compiler/ir/derived_names.h"
 #include "compiler/ir/op_traits.h"
@@ -59,25 +60,44 @@ Region ComputeRoleSync::Run(const Region& body) {
 }
 
 void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
-  held_pipes_.erase(release.pipe);
+  if (!release.is_previous) held_pipes_.erase(release.pipe);
   if (traffic_.filled_once.count(release.pipe) == 0) {
     // An arrival may overtake loads of its own warp, and the copy engine then what they are to read.
     const bool is_fenced = loaded_.count(release.pipe) > 0 && traffic_.refilled.count(release.pipe) > 0;
     const std::string why = is_fenced ? ", and its reads come before what the copy engine writes there next" : "";
     out.push_back(Explain("This worker is done with the slot: it goes back" + why + ".", release.span));
     if (is_fenced) out.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, release.span));
-    out.push_back(MakeOp(OpCode::kArrive, EmptyBarrier(release.pipe), present_.at(release.pipe), release_kind_.at(release.pipe),
-                         release.span));
+    const std::string slot = present_.at(release.pipe) + (release.is_previous ? ".previous" : "");
+    out.push_back(MakeOp(OpCode::kArrive, EmptyBarrier(release.pipe), slot, release_kind_.at(release.pipe), release.span));
   }
-  if (traffic_.GoesOn(FindPipe(kernel_, release.pipe))) out.push_back(MakeOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
+  if (!release.is_previous && traffic_.GoesOn(FindPipe(kernel_, release.pipe)))
+    out.push_back(MakeOp(OpCode::kAdvance, release.pipe, "", 0, release.span));
+}
+
+void ComputeRoleSync::ViewSlot(const Op& receive, const std::string& slot, const Region& region, size_t index, Region& out) {
+  const ir::Pipe& pipe = FindPipe(kernel_, receive.symbol);
+  for (size_t i = 0; i < receive.results.size(); ++i) {
+    if (LastUse(region, index, {receive.results[i]}, slot_of_) == index) continue;  // received and not used
+    Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, i), slot, 0, receive.span);
+    view.results = {receive.results[i]};
+    out.push_back(std::move(view));
+  }
 }
 
 void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region& out) {
   const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
+  const size_t last_use = LastUse(region, index, op.results, slot_of_);
+  if (op.number == ir::kPreviousReceive) {  // it is there
+    ViewSlot(op, present_.at(pipe.name) + ".previous", region, index, out);
+    held_.push_back({pipe.name, last_use, op.span, /*is_previous=*/true});
+    return;
+  }
   // A slot that only waits for a product to finish is released first: the ring stands at the oldest slot held. So is a loop's last
   // slot: the sender may need it before it sends what is received here.
   for (const Group& group : in_flight_) {
-    const auto holds = [&](const Release& release) { return release.is_previous || release.pipe == pipe.name; };
+    const auto holds = [&](const Release& release) {
+      return release.is_previous ? group.loop.has_value() : release.pipe == pipe.name;
+    };
     if (!std::any_of(group.releases.begin(), group.releases.end(), holds)) continue;
     WaitGroups(0, op.span, out);
     break;
@@ -86,13 +106,11 @@ void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region&
   if (traffic_.exchanged.contains(pipe.name)) AnnounceSlot(pipe, worker_, op.span, out);
   const std::string& slot = present_.at(pipe.name);
   out.push_back(MakeOp(OpCode::kWaitFull, FullBarrier(pipe.name), slot, 0, op.span));
-  for (size_t i = 0; i < op.results.size(); ++i) {
-    if (LastUse(region, index, {op.results[i]}, slot_of_) == index) continue;  // received and not used
-    Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, i), slot, 0, op.span);
-    view.results = {op.results[i]};
-    out.push_back(std::move(view));
-  }
-  held_.push_back({pipe.name, LastUse(region, index, op.results, slot_of_), op.span});
+  ViewSlot(op, slot, region, index, out);
+  if (op.number == ir::kKeptReceive)
+    kept_.push_back(std::move(op));
+  else
+    held_.push_back({pipe.name, last_use, op.span});
 }
 
 void ComputeRoleSync::StoreShared(Op op, Region& out) {
@@ -188,8 +206,8 @@ void ComputeRoleSync::RewriteOp(Op op, const Region& region, size_t index, Regio
 
 Region ComputeRoleSync::Rewrite(const Region& region) {
   Region out;
-  std::vector<Held> outer = std::move(held_);
-  held_.clear();
+  std::vector<Held> outer = std::exchange(held_, {});
+  std::vector<Op> outer_kept = std::exchange(kept_, {});
   for (size_t i = 0; i < region.size(); ++i) {
     RewriteOp(region[i], region, i, out);
     for (auto held = held_.begin(); held != held_.end();) {
@@ -197,7 +215,7 @@ Region ComputeRoleSync::Rewrite(const Region& region) {
         ++held;
         continue;
       }
-      const Release release{held->pipe, held->span};
+      const Release release{held->pipe, held->span, held->is_previous};
       // A product in flight may read the slot although a later operation was its last use.
       const auto reader =
           std::find_if(in_flight_.rbegin(), in_flight_.rend(), [&](const Group& g) { return g.pipes.count(release.pipe) != 0; });
@@ -210,7 +228,12 @@ Region ComputeRoleSync::Rewrite(const Region& region) {
   }
   staging_.Publish(out);
   if (!in_flight_.empty()) WaitGroups(0, region.empty() ? worker_.span : region.back().span, out);
+  for (const Op& receive : kept_) {
+    held_pipes_.erase(receive.symbol);
+    out.push_back(MakeOp(OpCode::kAdvance, receive.symbol, "", 0, receive.span));
+  }
   held_ = std::move(outer);
+  kept_ = std::move(outer_kept);
   return out;
 }
 

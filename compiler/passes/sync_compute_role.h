@@ -25,7 +25,7 @@ using ir::ValueId;
 struct Release {
   std::string pipe;
   Span span;
-  bool is_previous = false;  // the slot before the one at hand: a loop's last, from which it has gone on
+  bool is_previous = false;  // the slot before the one at hand: a kept one, or a loop's last, from which it has gone on
 };
 
 /// A loop that has left products in flight, if it ran at all.
@@ -49,6 +49,7 @@ struct Held {
   std::string pipe;
   size_t last_use;  // index in the region
   Span span;
+  bool is_previous = false;  // the slot before the one at hand, which was kept
 };
 
 /// What its files share: sync_compute_role.cpp, and sync_products.cpp for the groups in flight.
@@ -62,6 +63,8 @@ class ComputeRoleSync {
   Region Rewrite(const Region& region);
   void RewriteOp(Op op, const Region& region, size_t index, Region& out);
   void Receive(Op op, const Region& region, size_t index, Region& out);
+  /// Views of what is received and used.
+  void ViewSlot(const Op& receive, const std::string& slot, const Region& region, size_t index, Region& out);
   void Send(const Op& op, const Region& region, size_t index, Region& out);
   void Product(Op op, Region& out);
   void StoreShared(Op op, Region& out);
@@ -91,6 +94,7 @@ class ComputeRoleSync {
   std::set<ValueId> assigned_;
   std::deque<Group> in_flight_;
   std::vector<Held> held_;            // received in the region at hand
+  std::vector<Op> kept_;              // receives of the region at hand whose slots do not go back there
   std::set<std::string> held_pipes_;  // received and not yet released, in any region
   bool flies_around_ = false;         // the product at hand stays in flight over the back edge of its loop
 };

@@ -118,12 +118,12 @@ void ComputeRoleSync::FlyAround(Op op, const ProductsInFlight& flight, Region& o
 void ComputeRoleSync::ReleaseSlotsOf(const Group& done, Region& out) {
   std::vector<std::string> previous;
   for (const Release& release : done.releases) {
-    if (release.is_previous) previous.push_back(release.pipe);
+    if (release.is_previous && done.loop) previous.push_back(release.pipe);
   }
   if (!previous.empty())
     AppendIfAny(done.loop->lo, done.loop->hi, ReleasePrevious(previous, done.loop->product), done.loop->product, out);
   for (const Release& release : done.releases) {
-    if (!release.is_previous) ReleaseSlot(release, out);
+    if (!release.is_previous || !done.loop) ReleaseSlot(release, out);
   }
 }
 
