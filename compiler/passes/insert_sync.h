@@ -5,8 +5,9 @@
 // dependences between operations, so that a poor order is slow and never wrong.
 //
 // A matrix group stays in flight over the back edge of a loop only in the form that ptxas keeps asynchronous: the loop body holds
-// nothing but products of slots, into accumulators that nothing else in the body touches. A slot is then released behind the
-// product that follows the last one to read it, which may be the first of the next iteration:
+// nothing but products of slots, into accumulators that nothing else in the body touches, and branches that compute with other
+// registers, be it from the slots. A slot is then released behind the product that follows the last one to read it, which may be
+// the first of the next iteration:
 //
 //     for k = lo to hi                     becomes     for k = lo to hi
 //       x, g, u = receive p                              wait p_full;  acc += x @ g;  commit

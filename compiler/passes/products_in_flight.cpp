@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -31,12 +32,36 @@ bool IsReadInTime(const ir::Kernel& kernel, const Region& body, size_t receive, 
                       is_next);
 }
 
+/// Whether the branches touch no sum, and read no slot that goes back before the next iteration.
+bool AreAside(const Region& body, const std::vector<size_t>& branches, const ProductsInFlight& flight, const SlotOfView& slot_of) {
+  return std::all_of(branches.begin(), branches.end(), [&](size_t branch) {
+    for (const size_t product : flight.products) {
+      if (Uses(body[branch], body[product].operands[0])) return false;
+    }
+    for (size_t i = 0; i < body.size(); ++i) {
+      const bool reads = body[i].code == OpCode::kReceive && UsesSlot(body[branch], body[i].results, slot_of);
+      if (reads && LastReader(body, i, slot_of) != flight.products.back()) return false;
+    }
+    return true;
+  });
+}
+
 }  // namespace
+
+bool ComputesAside(const Region& region, const SlotOfView& slot_of) {
+  return std::all_of(region.begin(), region.end(), [&](const Op& op) {
+    if (op.code == OpCode::kIf)
+      return std::all_of(op.regions.begin(), op.regions.end(), [&](const Region& inner) { return ComputesAside(inner, slot_of); });
+    if (op.code == OpCode::kLoadShared) return slot_of.contains(op.operands[0]);
+    return op.code == OpCode::kComment || (ir::OnlyComputes(op.code) && !ir::IsProduct(op.code));
+  });
+}
 
 std::optional<ProductsInFlight> FindProductsInFlight(const ir::Kernel& kernel, const Op& loop, const SlotOfView& slot_of) {
   if (loop.code != OpCode::kFor || kernel.depth == 0) return std::nullopt;
   const Region& body = loop.regions[0];
   ProductsInFlight found;
+  std::vector<size_t> branches;
   for (size_t i = 0; i < body.size(); ++i) {
     const Op& op = body[i];
     switch (op.code) {
@@ -55,10 +80,15 @@ std::optional<ProductsInFlight> FindProductsInFlight(const ir::Kernel& kernel, c
         if (!slot_of.contains(op.results[0])) return std::nullopt;
         break;
       case OpCode::kLet: break;
+      case OpCode::kIf:
+        if (!ComputesAside({op}, slot_of)) return std::nullopt;
+        branches.push_back(i);
+        break;
       default: return std::nullopt;
     }
   }
   if (found.products.empty() || found.read_last.empty()) return std::nullopt;
+  if (!AreAside(body, branches, found, slot_of)) return std::nullopt;
   return found;
 }
 

@@ -17,6 +17,9 @@ struct ProductsInFlight {
   std::map<size_t, std::vector<std::string>> read_last;  // pipes, by the product that is the last to read what came by them
 };
 
+/// No traffic, no product, no store: nothing to be synchronised but registers, and reads of slots.
+bool ComputesAside(const ir::Region& region, const SlotOfView& slot_of);
+
 /// Empty if the loop is not of that form.
 std::optional<ProductsInFlight> FindProductsInFlight(const ir::Kernel& kernel, const ir::Op& loop, const SlotOfView& slot_of);
 

@@ -13,17 +13,6 @@
 
 namespace tkc::passes {
 namespace computing {
-namespace {
-
-/// No traffic, no product, no store: nothing to be synchronised but registers.
-bool ComputesOnly(const Region& region) {
-  return std::all_of(region.begin(), region.end(), [](const Op& op) {
-    return op.code == OpCode::kComment || (ir::OnlyComputes(op.code) && !ir::IsProduct(op.code));
-  });
-}
-
-}  // namespace
-
 ComputeRoleSync::ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, const PipeTraffic& traffic,
                                  const RingsOfSends& rings, Diagnostics& diagnostics)
     : kernel_(kernel),
@@ -62,8 +51,7 @@ Region ComputeRoleSync::Run(const Region& body) {
 void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
   if (!release.is_previous) held_pipes_.erase(release.pipe);
   if (traffic_.filled_once.count(release.pipe) == 0) {
-    // An arrival may overtake loads of its own warp, and the copy engine then what they are to read.
-    const bool is_fenced = loaded_.count(release.pipe) > 0 && traffic_.refilled.count(release.pipe) > 0;
+    const bool is_fenced = IsFenced(release.pipe);
     const std::string why = is_fenced ? ", and its reads come before what the copy engine writes there next" : "";
     out.push_back(Explain("This worker is done with the slot: it goes back" + why + ".", release.span));
     if (is_fenced) out.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, release.span));
@@ -160,10 +148,8 @@ void ComputeRoleSync::RewriteOp(Op op, const Region& region, size_t index, Regio
     case OpCode::kForTiles:
     case OpCode::kFor: return Loop(std::move(op), out);
     case OpCode::kIf:
-      if (std::all_of(op.regions.begin(), op.regions.end(), ComputesOnly)) {
-        for (const Region& inner : op.regions) {
-          for (const Op& each : inner) WaitFor(each, out);
-        }
+      if (ComputesAside({op}, slot_of_)) {
+        for (const Region& inner : op.regions) ForEachOp(inner, [&](const Op& each) { WaitFor(each, out); });
         out.push_back(std::move(op));
         return;
       }

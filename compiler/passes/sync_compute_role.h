@@ -79,6 +79,8 @@ class ComputeRoleSync {
   void WaitFor(const Op& op, Region& out);
   void ReleaseSlotsOf(const Group& done, Region& out);
   void ReleaseSlot(const Release& release, Region& out);
+  /// An arrival may overtake loads of its own warp, and the copy engine then what they are to read.
+  bool IsFenced(const std::string& pipe) const { return loaded_.contains(pipe) && traffic_.refilled.contains(pipe); }
 
   ir::Kernel& kernel_;
   const ir::Worker& worker_;

@@ -129,8 +129,10 @@ void ComputeRoleSync::ReleaseSlotsOf(const Group& done, Region& out) {
 
 Region ComputeRoleSync::ReleasePrevious(const std::vector<std::string>& pipes, Span span) const {
   Region releases;
-  for (const std::string& pipe : pipes)
+  for (const std::string& pipe : pipes) {
+    if (IsFenced(pipe)) releases.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, span));
     releases.push_back(MakeOp(OpCode::kArrive, EmptyBarrier(pipe), present_.at(pipe) + ".previous", release_kind_.at(pipe), span));
+  }
   return releases;
 }
 

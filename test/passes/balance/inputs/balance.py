@@ -4,7 +4,8 @@ waits on it and gives every slot that it waited for to the other side.
 
 Counted block by block: what stands in a loop, a branch or a role's body must come out even on its own, as a branch may not be taken and a
 loop may run any number of times. A loop that keeps a product in flight gives what the last one reads back an iteration later (`.previous`,
-under a condition): those in it count for its body, the one behind it for none. Parts that fill one slot arrive more often than once.
+under a condition): those in it count for its body, the one behind it for none. Where the first iteration stands in front of its loop, in a
+branch, and keeps a slot, a branch behind the loop gives one back (`.previous`). Parts that fill one slot arrive more often than once.
 An instance that receives the slot that it has just sent waits for it empty and full, and turns its ring once; else it has a ring for
 what it sends and one for what it receives. In a tile of another instance (`if whose == ..` and its `else`) slots are only passed over,
 as many as the certificate says. Of pipes that instances have for themselves (`["p[u]"]`) all rings turn together, behind the loop that fills
@@ -27,6 +28,7 @@ class Block:
         self.head, self.parent, self.returned = head, parent, returned
         self.passes_over = passes_over or (parent is not None and parent.passes_over)
         self.waits, self.ring_waits, self.turns, self.gives = {}, {}, {}, {}
+        self.kept = {}  # slots that a branch in here keeps for one behind it
         self.holds_previous = False
         self.is_of_first_block = head.startswith("if @cluster::rank.i32() == 0")
 
@@ -38,8 +40,15 @@ class Block:
             for key, count in mine.items():
                 its[key] = its.get(key, 0) + count
 
+    def keep_for_parent(self):
+        for pipe, kind in list(self.waits):
+            is_given = pipe not in self.returned or (pipe, "empty") in self.gives
+            if kind == "full" and not is_given and self.waits[pipe, kind] == self.turns.get(pipe) == 1:
+                del self.waits[pipe, kind]
+                self.add(self.parent.kept, pipe)
+
     def faults(self):
-        found = []
+        found = [f"keeps {count} slots of {pipe} for ever" for pipe, count in self.kept.items() if count > 0]
         if self.passes_over:
             return found
         for ring in {r for r, _ in self.ring_waits} | set(self.turns):
@@ -83,6 +92,8 @@ def check(text):
             elif block.is_of_first_block:
                 block.count_for_parent()
             elif not block.holds_previous and not block.head.startswith("if_elected"):
+                if not block.passes_over:
+                    block.keep_for_parent()
                 faults += [f"{number}: `{block.head}` {fault}" for fault in block.faults()]
             block = block.parent
         if match := WAIT.match(line):
@@ -96,6 +107,9 @@ def check(text):
             if match[3] and block.head.startswith("if"):
                 block.holds_previous = True
                 place = block.parent
+                if place.kept.get(match[1]):
+                    place.kept[match[1]] -= 1
+                    continue
                 if " > " not in block.head:
                     continue
             elif block.head.startswith("if_elected"):
