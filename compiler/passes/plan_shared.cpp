@@ -67,6 +67,31 @@ void FixSlotsOutsideLoops(ir::Kernel& kernel, const Target& target) {
   }
 }
 
+/// Of blocks that walk over tiles: what a pipe is filled with for a tile, and once more, so that the next tile's is on its way.
+/// More would be taken from pipes that loops fill. None where there is no such pipe.
+std::map<std::string, int64_t> SlotsByTile(const ir::Kernel& kernel, const Target& target) {
+  if (!WalksOverTiles(kernel) || target.folds_copies) return {};
+  std::map<std::string, Sends> all;
+  int64_t at_once = 1;  // tiles that instances work on
+  for (const ir::Worker& worker : kernel.workers) {
+    std::map<std::string, Sends> sends;
+    CountSends(worker.body, false, false, sends);
+    for (const auto& [pipe, own] : sends) {
+      all[pipe].in_loop |= own.in_loop;
+      all[pipe].outside_loops = std::max(all[pipe].outside_loops, own.outside_loops);
+    }
+    if (worker.in_turn) at_once = std::max<int64_t>(at_once, worker.instances);
+  }
+  const auto is_open = [&](const ir::Pipe& pipe) { return pipe.slots == 0 && all[pipe.name].in_loop; };
+  if (std::none_of(kernel.pipes.begin(), kernel.pipes.end(), is_open)) return {};
+  std::map<std::string, int64_t> slots;
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    const Sends& sends = all[pipe.name];
+    if (!sends.in_loop && sends.outside_loops > 0) slots[pipe.name] = sends.outside_loops * (at_once + 1);
+  }
+  return slots;
+}
+
 /// The shared memory that slots may fill: all of a block's, or where registers allow two blocks on a multiprocessor and half of its
 /// memory still holds a pipeline, that half. Two blocks hide each other's waits at barriers.
 int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fixed, int64_t slot_bytes) {
@@ -102,12 +127,20 @@ void GiveSlots(ir::Kernel& kernel, const Target& target, int64_t fixed) {
     if (!target.folds_copies) fixed += kBarriersOfSlot * int64_t{target.most_slots} * pipe.rings * ir::kBarrierBytes;
     (pipe.slots == 0 ? open_slot_bytes : fixed) += PlacedSlotBytes(kernel, pipe) * std::max<int64_t>(pipe.slots, 1);
   }
+  const auto share = [&](const ir::Pipe& pipe) {
+    Ensure(open_slot_bytes > 0, "a pipe whose slots hold nothing", pipe.span);
+    return std::clamp<int64_t>((BytesForSlots(kernel, target, fixed, open_slot_bytes) - fixed) / open_slot_bytes, pipe.least_slots,
+                               std::max<int64_t>(pipe.least_slots, target.most_slots));
+  };
+  for (const auto& [name, slots] : SlotsByTile(kernel, target)) {
+    ir::Pipe& pipe = FindPipe(kernel, name);
+    if (pipe.slots != 0 || share(pipe) <= std::max<int64_t>(pipe.least_slots, slots)) continue;
+    pipe.slots = std::max<int64_t>(pipe.least_slots, slots);
+    open_slot_bytes -= PlacedSlotBytes(kernel, pipe);
+    fixed += PlacedSlotBytes(kernel, pipe) * pipe.slots;
+  }
   for (ir::Pipe& pipe : kernel.pipes) {
-    if (pipe.slots == 0) {
-      Ensure(open_slot_bytes > 0, "a pipe whose slots hold nothing", pipe.span);
-      pipe.slots = std::clamp<int64_t>((BytesForSlots(kernel, target, fixed, open_slot_bytes) - fixed) / open_slot_bytes,
-                                       pipe.least_slots, std::max<int64_t>(pipe.least_slots, target.most_slots));
-    }
+    if (pipe.slots == 0) pipe.slots = share(pipe);
     for (size_t i = 0; i < pipe.fields.size(); ++i) {
       for (ir::Buffer& buffer : kernel.buffers) {
         if (buffer.name == FieldBuffer(pipe, i)) buffer.count = pipe.slots;
