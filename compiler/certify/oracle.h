@@ -58,8 +58,8 @@ inline int Oracle::Find(const Program& program, int family, int around, int64_t 
     const Fact& f = facts_[i];
     if (f.family == family && f.around == around && (around < 0 || f.ordinal == ordinal)) return static_cast<int>(i);
   }
-  facts_.push_back(
-      {family, around, around < 0 ? 0 : ordinal, program.families[static_cast<size_t>(family)].above.value_or(-Fact::kFree)});
+  const Family& of = program.families[static_cast<size_t>(family)];
+  facts_.push_back({family, around, around < 0 ? 0 : ordinal, of.above.value_or(-Fact::kFree), of.limit.value_or(Fact::kFree)});
   return static_cast<int>(facts_.size()) - 1;
 }
 

@@ -125,14 +125,14 @@ struct Agent {
 /// What the oracle is asked about: one integer (or truth value) per iteration of the loops around.
 struct Family {
   std::string text;
-  int64_t step = 1;                // by which loops ask about it; 0: only conditions do
-  int64_t threshold = 0;           // ordinals from which on constants in conditions make no difference
-  uint64_t members = 0;            // agents that ask
-  uint64_t loopers = 0;            // of these, those that run a loop by it
-  int64_t constant = 0;            // what loops add to the integer before they divide by `step`
-  std::optional<int64_t> above{};  // the integer is, whatever is chosen
-  int kept = -1;                   // the family that remembers it for the launch, as long as something begun under it is under way
-  bool is_kept = false;            // it is such a one
+  int64_t step = 1;                         // by which loops ask about it; 0: only conditions do
+  int64_t threshold = 0;                    // ordinals from which on constants in conditions make no difference
+  uint64_t members = 0;                     // agents that ask
+  uint64_t loopers = 0;                     // of these, those that run a loop by it
+  int64_t constant = 0;                     // what loops add to the integer before they divide by `step`
+  std::optional<int64_t> above{}, limit{};  // above < the integer <= limit, whatever is chosen
+  int kept = -1;         // the family that remembers it for the launch, as long as something begun under it is under way
+  bool is_kept = false;  // it is such a one
 };
 
 /// What could not be resolved: an error of kind certificate-unknown.

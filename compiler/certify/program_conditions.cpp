@@ -27,6 +27,13 @@ Condition StepBuilder::Read(const Scalar& scalar, const Op& op) {
   const auto positive = [&](const Scalar& a, const Scalar& b, int64_t plus) {  // a - b + plus > 0
     return Positive(symbolic::Add(symbolic::Sub(a, b), symbolic::Int(plus)), op);
   };
+  // a >= b and not a > b: so it is known that one integer does not equal two numbers.
+  const auto equal = [&](const Scalar& a, const Scalar& b) {
+    Condition condition;
+    condition.kind = Condition::Kind::kAnd;
+    condition.parts = {positive(a, b, 1), Not(positive(a, b, 0))};
+    return condition;
+  };
   const bool is_integer =
       scalar->args.size() == 2 && scalar->args[0]->dtype != DType::kF32 && scalar->args[0]->dtype != DType::kBool;
   switch (scalar->kind) {
@@ -45,10 +52,25 @@ Condition StepBuilder::Read(const Scalar& scalar, const Op& op) {
     case Kind::kLe:
       if (is_integer) return positive(scalar->args[1], scalar->args[0], 1);
       break;
+    case Kind::kEq:
+      if (is_integer && IsOfOneLoop(symbolic::Sub(scalar->args[0], scalar->args[1])))
+        return equal(scalar->args[0], scalar->args[1]);
+      break;
+    case Kind::kNe:
+      if (is_integer && IsOfOneLoop(symbolic::Sub(scalar->args[0], scalar->args[1])))
+        return Not(equal(scalar->args[0], scalar->args[1]));
+      break;
     default: break;
   }
   const symbolic::Condition condition = symbolic::ConditionOf(scalar);
   return condition.is_negated ? Not(Opaque(condition.text)) : Opaque(condition.text);
+}
+
+bool StepBuilder::IsOfOneLoop(const Scalar& value) const {
+  const std::optional<Linear> linear = Split(value, Depth());
+  if (!linear) return false;
+  const auto loops = std::count_if(linear->of_loop.begin(), linear->of_loop.end(), [](int64_t c) { return c != 0; });
+  return !linear->rest.empty() || loops <= 1;
 }
 
 Condition StepBuilder::Not(Condition condition) {
@@ -104,7 +126,35 @@ Condition StepBuilder::NamedAlike(const Scalar& value) {
   if (condition.linear.rest[0] == '-') return Not(NamedAlike(symbolic::Sub(symbolic::Int(1), value)));
   Fold(condition.linear, Depth());
   Choose(condition, condition.linear.rest);
+  Bound(condition, value);
   return condition;
+}
+
+namespace {
+
+/// Of x % n, beside a number in the sum: n.
+std::optional<int64_t> DivisorOf(const Scalar& sum, const symbolic::Polynomial& terms) {
+  int64_t divisor = 0;
+  if (sum->kind == Kind::kMod && symbolic::IsInt(sum->args[1], &divisor) && divisor > 0 && symbolic::ToPolynomial(sum) == terms)
+    return divisor;
+  for (const Scalar& arg : sum->args) {
+    if (const std::optional<int64_t> inside = DivisorOf(arg, terms)) return inside;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void StepBuilder::Bound(const Condition& condition, const Scalar& value) {
+  symbolic::Polynomial terms = *symbolic::ToPolynomial(value);
+  terms.erase("");
+  const std::optional<int64_t> divisor = DivisorOf(value, terms);
+  if (!divisor) return;
+  Family& family = program_.families[static_cast<size_t>(condition.family)];
+  for (Family* each : {&family, family.kept < 0 ? &family : &program_.families[static_cast<size_t>(family.kept)]}) {
+    each->above = -1;
+    each->limit = *divisor - 1;
+  }
 }
 
 bool StepBuilder::AskLoops(const Linear& linear, const Op& op, Condition& condition) {

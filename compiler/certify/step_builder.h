@@ -93,6 +93,8 @@ class StepBuilder {
   std::optional<Ended> LoopAhead(const ir::Op& branch, const std::string& rest);
 
   Condition Read(const ir::Scalar& scalar, const ir::Op& op);
+  /// Whether it asks about an integer that has a name, or about the iteration of no more than one loop.
+  bool IsOfOneLoop(const ir::Scalar& value) const;
   static Condition Not(Condition condition);
   /// A truth value known by its text: the same for all who ask in the same iteration.
   Condition Opaque(const std::string& text);
@@ -102,6 +104,8 @@ class StepBuilder {
   Condition Positive(const ir::Scalar& value, const ir::Op& op);
   /// The same about the integer as whoever has no loop that runs to it knows it.
   Condition NamedAlike(const ir::Scalar& value);
+  /// Between what the integer of the condition, a remainder in `value`, lies.
+  void Bound(const Condition& condition, const ir::Scalar& value);
   /// Whether the integer of `linear` is one that a loop before, around or further on runs to: `condition` then asks about that.
   bool AskLoops(const Linear& linear, const ir::Op& op, Condition& condition);
   /// The ordinals of the loops outside `depth` become part of the integer's name.

@@ -23,6 +23,19 @@ bool Defines(const Region& region, const std::string& name) {
   return defines;
 }
 
+bool Fills(const Region& region, const std::string& pipe) {
+  bool fills = false;
+  ForEachOp(region, [&](const Op& op) { fills |= op.code == OpCode::kSend && op.symbol == pipe; });
+  return fills;
+}
+
+bool Empties(const Region& region, const std::string& pipe) {
+  return std::ranges::any_of(region, [&](const Op& op) { return Receives(op, {pipe}); });
+}
+
+/// The branch of a loading worker that goes with the `i`th of one that computes.
+const Region& SideOf(const Traffic& step, size_t i, bool is_turned) { return step.source->regions[is_turned ? 1 - i : i]; }
+
 /// From `first` on, a product comes before anything that waits, branches or loops.
 bool HasProductAhead(const Region& region, size_t first) {
   const auto next = std::find_if(region.begin() + static_cast<ptrdiff_t>(first), region.end(), [](const Op& op) {
@@ -33,11 +46,12 @@ bool HasProductAhead(const Region& region, size_t first) {
 
 }  // namespace
 
-std::vector<Traffic*> Folding::Next(Level& level, const std::string& pipe) {
+std::vector<Traffic*> Folding::Next(Level& level, const std::string& pipe) const {
   std::vector<Traffic*> steps;
   for (std::vector<Traffic>& feed : level.feeds) {
-    const auto next = std::find_if(feed.begin(), feed.end(),
-                                   [&](const Traffic& step) { return step.pipes.count(pipe) > 0 && step.done.count(pipe) == 0; });
+    const auto next = std::find_if(feed.begin(), feed.end(), [&](const Traffic& step) {
+      return step.pipes.count(pipe) > 0 && step.done.count(pipe) == 0 && !IsExcluded(step);
+    });
     if (next != feed.end()) steps.push_back(&*next);
   }
   return steps;
@@ -165,7 +179,7 @@ void Folding::Receive(const Op& op, Level& level) {
       step->done.insert(op.symbol);
       if (step->is_early) continue;
       is_fed &= step->kind != TrafficKind::kLoop && !step->ops.empty();
-      for (Op& each : InSlot(OnlyPipe(step->ops, op.symbol), op.symbol)) sends.push_back(std::move(each));
+      for (Op& each : InSlot(Decided(OnlyPipe(step->ops, op.symbol)), op.symbol)) sends.push_back(std::move(each));
     }
     if (!is_fed)
       Fail(op.span, fmt::format("a receive from `{}` in other loops or branches than its send", op.symbol),
@@ -209,23 +223,94 @@ void Folding::Loop(Op op, Level& level) {
   level.out.push_back(std::move(op));
 }
 
+symbolic::Condition Folding::ConditionOf(const Traffic& step) const {
+  return symbolic::ConditionOf(Resolve(Resolve(step.source->scalars[0], step.names), lets_));
+}
+
+bool Folding::IsExcluded(const Traffic& step) const {
+  return step.kind == TrafficKind::kBranch && symbolic::KnownConditions(held_).Decide(ConditionOf(step)) == false;
+}
+
+Region Folding::Decided(Region ops) const {
+  Region out;
+  for (Op& op : ops) {
+    const bool is_branch = op.code == OpCode::kIf && !held_.empty();
+    const std::optional<bool> holds =
+        is_branch ? symbolic::KnownConditions(held_).Decide(symbolic::ConditionOf(Resolve(op.scalars[0], lets_))) : std::nullopt;
+    if (holds)
+      Append(out, Decided(std::move(op.regions[*holds ? 0 : 1])));
+    else
+      out.push_back(std::move(op));
+  }
+  return out;
+}
+
+std::vector<Traffic> Folding::SplitBranch(const Traffic& step) {
+  const symbolic::Condition condition = ConditionOf(step);
+  Op first = *step.source, second = *step.source;
+  first.regions[1].clear();
+  const Region& other = step.source->regions[1];
+  second.scalars[0] = symbolic::Make(symbolic::Kind::kNot, DType::kBool, {second.scalars[0]});
+  second.regions = {other, {}};
+  if (other.size() == 1 && other[0].code == OpCode::kIf) {
+    Traffic inner = step;
+    inner.source = other.data();
+    if (symbolic::KnownConditions({condition}).Decide(ConditionOf(inner)) == false) second = other[0];
+  }
+  std::vector<Traffic> steps;
+  CollectTraffic({&split_.emplace_back(Region{std::move(first), std::move(second)}), step.names}, {}, steps);
+  KeepFed(steps);
+  return steps;
+}
+
+bool Folding::FillsMore(const Traffic& step, const Op& op, bool is_turned) {
+  for (size_t i = 0; i < op.regions.size(); ++i) {
+    for (const std::string& pipe : step.pipes) {
+      if (Fills(SideOf(step, i, is_turned), pipe) && !Empties(op.regions[i], pipe)) return true;
+    }
+  }
+  return false;
+}
+
+bool Folding::IsFed(const Op& op, const std::vector<std::pair<Traffic*, bool>>& same) const {
+  for (size_t i = 0; i < op.regions.size(); ++i) {
+    for (const std::string& pipe : fed_) {
+      const auto fills = [&](const auto& step) { return Fills(SideOf(*step.first, i, step.second), pipe); };
+      if (Empties(op.regions[i], pipe) && std::ranges::none_of(same, fills)) return false;
+    }
+  }
+  return !same.empty();
+}
+
 void Folding::Branch(Op op, Level& level) {
   // A branch that the loading workers have, too, perhaps the other way round, or by another name.
   const symbolic::Condition own = symbolic::ConditionOf(Resolve(op.scalars[0], lets_));
   std::vector<std::pair<Traffic*, bool>> same;
   for (std::vector<Traffic>& steps : level.feeds) {
-    for (Traffic& step : steps) {
-      if (step.kind != TrafficKind::kBranch || !step.done.empty() || !Receives(op, step.pipes)) continue;
-      const symbolic::Condition other = symbolic::ConditionOf(Resolve(Resolve(step.source->scalars[0], step.names), lets_));
-      if (other.text == own.text) same.emplace_back(&step, other.is_negated != own.is_negated);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const Traffic step = steps[i];
+      const bool is_branch = step.kind == TrafficKind::kBranch && step.done.empty();
+      if (!is_branch || !Receives(op, step.pipes) || IsExcluded(step)) continue;
+      const symbolic::Condition other = ConditionOf(step);
+      const bool is_turned = other.is_negated != own.is_negated;
+      if (other.text != own.text) break;
+      if (FillsMore(step, op, is_turned)) {
+        // The rest of it fills what is received behind the branch.
+        const auto place = steps.erase(steps.begin() + static_cast<ptrdiff_t>(i));
+        const std::vector<Traffic> split = SplitBranch(step);
+        steps.insert(place, split.begin(), split.end());
+      }
+      same.emplace_back(&steps[i], is_turned);
       break;
     }
   }
-  if (!same.empty()) {
+  if (IsFed(op, same)) {
     for (size_t i = 0; i < op.regions.size(); ++i) {
       std::vector<Feed> feeds;
-      for (const auto& [step, is_turned] : same) feeds.push_back({&step->source->regions[is_turned ? 1 - i : i], step->names});
+      for (const auto& [step, is_turned] : same) feeds.push_back({&SideOf(*step, i, is_turned), step->names});
+      held_.push_back(i == 0 ? own : Negated(own));
       op.regions[i] = FoldRegion(op.regions[i], feeds, nullptr, nullptr);
+      held_.pop_back();
     }
     for (const auto& [step, is_turned] : same) step->done = step->pipes;
     level.out.push_back(std::move(op));
@@ -236,15 +321,20 @@ void Folding::Branch(Op op, Level& level) {
   Region out = std::move(level.out);
   const size_t start = level.start;
   auto after = level.feeds;
-  for (Region& region : op.regions) {
+  for (size_t i = 0; i < op.regions.size(); ++i) {
     level.feeds = before;
     level.out.clear();
     level.start = 0;
-    Rewrite(region, level);
-    region = std::move(level.out);
+    held_.push_back(i == 0 ? own : Negated(own));
+    Rewrite(op.regions[i], level);
+    held_.pop_back();
+    op.regions[i] = std::move(level.out);
     for (size_t f = 0; f < after.size(); ++f) {
-      for (size_t s = 0; s < after[f].size(); ++s)
-        after[f][s].done.insert(level.feeds[f][s].done.begin(), level.feeds[f][s].done.end());
+      for (Traffic& step : after[f]) {
+        const auto inside = std::ranges::find(level.feeds[f], step.source, &Traffic::source);
+        const std::set<std::string>& done = inside == level.feeds[f].end() ? step.pipes : inside->done;  // split there
+        step.done.insert(done.begin(), done.end());
+      }
     }
   }
   level.feeds = std::move(after);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,6 +22,7 @@
 #include "compiler/passes/shared_room.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/diagnostic.h"
+#include "compiler/symbolic/condition.h"
 #include "compiler/target/target.h"
 
 namespace tkc::passes {
@@ -102,6 +104,18 @@ class Folding {
   void Refill(const std::string& pipe, Level& level);
   void Loop(ir::Op op, Level& level);
   void Branch(ir::Op op, Level& level);
+  symbolic::Condition ConditionOf(const Traffic& step) const;
+  /// A branch that is not taken where the walk is.
+  bool IsExcluded(const Traffic& step) const;
+  /// Without the branches that are known to be taken, or not, where the walk is.
+  ir::Region Decided(ir::Region ops) const;
+  /// A branch and what its `else` fills, as a branch of its own: `if a { .. } else if b { .. }` of two conditions that exclude one
+  /// another as `if a { .. }` and `if b { .. }`.
+  std::vector<Traffic> SplitBranch(const Traffic& step);
+  /// Whether the branch of a loading worker fills, on one of its sides, what the branch `op` does not receive there.
+  static bool FillsMore(const Traffic& step, const ir::Op& op, bool is_turned);
+  /// Whether these branches, turned around or not, fill all that `op` receives.
+  bool IsFed(const ir::Op& op, const std::vector<std::pair<Traffic*, bool>>& same) const;
   /// What the loop would copy in the iterations before its first. `pipes`: that run ahead, in the order of their sends.
   ir::Region Prologue(const std::vector<std::string>& pipes, const Level& level);
   ir::Region PrologueByStages(const std::vector<std::string>& pipes, const Level& level);
@@ -109,7 +123,7 @@ class Folding {
   ir::Region Turn(const std::string& pipe, int64_t turn, const std::string& slot, const ir::Scalar& first, const Level& level);
   void PlacePrologue(ir::Region prologue, Level& level);
   /// The next step of each loading worker that fills the pipe: of a slot they fill parts.
-  static std::vector<Traffic*> Next(Level& level, const std::string& pipe);
+  std::vector<Traffic*> Next(Level& level, const std::string& pipe) const;
 
   /// What other workers are to be fed with is left to them.
   void KeepFed(std::vector<Traffic>& steps) const {
@@ -153,8 +167,10 @@ class Folding {
   int64_t registers_;        // of a thread, for blocks that are held over an iteration
   const std::string stage_;  // the variable of prologues
   std::map<std::string, int64_t> slots_;
-  Names lets_;                 // of the computing worker, where the walk is
-  std::set<std::string> fed_;  // pipes that the loading workers fill for this one
+  Names lets_;                             // of the computing worker, where the walk is
+  std::vector<symbolic::Condition> held_;  // of the branches around
+  std::deque<ir::Region> split_;           // what SplitBranch made
+  std::set<std::string> fed_;              // pipes that the loading workers fill for this one
   bool failed_ = false;
 };
 

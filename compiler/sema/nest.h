@@ -91,8 +91,9 @@ class Nest {
   /// Runs to the end with the condition of a branch that somebody stands at decided, once each way. False, and all is as it was:
   /// nobody stands at one, or somebody gets stuck.
   bool RunCases(const std::vector<Cursor>& cursors);
-  /// Runs both from here; they have to leave the same slots behind.
-  bool RunBoth(const std::function<bool()>& first, const std::function<bool()>& second, Span span);
+  /// Runs both from here, one where the condition's text holds and one where it does not; they have to leave the same slots
+  /// behind.
+  bool RunBoth(symbolic::Condition condition, const std::function<bool()>& first, const std::function<bool()>& second, Span span);
   /// Enters the branch at which it stands if its condition is decided.
   bool TakeDecided(Cursor& cursor);
   int64_t Full(int ring) const { return *std::min_element(counters_.sent[ring].begin(), counters_.sent[ring].end()); }
@@ -124,7 +125,7 @@ class Nest {
   std::vector<Slots> slots_;                      // [ring]
   int depth_ = 0;                                 // of joint loops
   std::map<std::string, int> loop_numbers_;       // by depth and range
-  std::map<std::string, bool> decided_;           // conditions in the case that is run
+  std::vector<symbolic::Condition> held_;         // conditions in the case or the branch that is run
   std::deque<std::vector<TrafficItem>> entered_;  // what lies before those who entered branches of theirs
   int cases_ = 0;
 };

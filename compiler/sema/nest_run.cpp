@@ -5,9 +5,9 @@
 // Instances whose next step is a loop over equal ranges go through it together, once, as an induction: at its end the counters must
 // stand as at its start, which makes any number of iterations right, none included. A branch is taken by all who share its pipes,
 // both ways, with equal outcome. Where they do not come to it together, all that is left of the iteration is run twice, once for
-// each way that the condition goes; everybody then takes the branches on it alone. If the hand gets to the end of all bodies, what
-// it did is a complete run, and as the workers are determinate no run can get stuck. A pipe without a number of slots gets as many
-// as this run needs.
+// each way that the condition goes; everybody then takes the branches on it, or on what follows from it, alone. If the hand gets to
+// the end of all bodies, what it did is a complete run, and as the workers are determinate no run can get stuck. A pipe without a
+// number of slots gets as many as this run needs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -228,19 +228,28 @@ bool Nest::RunIf(const std::vector<Cursor>& group) {
     then_branch.push_back(taken);
     else_branch.push_back(other);
   }
-  return RunBoth([&] { return Run(std::move(then_branch)); }, [&] { return Run(std::move(else_branch)); },
-                 group[0].Head().stmt->span);
+  return RunBoth(
+      ConditionAt(group[0]), [&] { return Run(std::move(then_branch)); }, [&] { return Run(std::move(else_branch)); },
+      group[0].Head().stmt->span);
 }
 
-bool Nest::RunBoth(const std::function<bool()>& first, const std::function<bool()>& second, Span span) {
+bool Nest::RunBoth(symbolic::Condition condition, const std::function<bool()>& first, const std::function<bool()>& second,
+                   Span span) {
+  const auto run = [&](bool holds, const std::function<bool()>& side) {
+    condition.is_negated = !holds;
+    held_.push_back(condition);
+    const bool ok = side();
+    held_.pop_back();
+    return ok;
+  };
   const Counters before = counters_;
   const std::vector<Slots> slots_before = slots_;
-  if (!first()) return false;
+  if (!run(true, first)) return false;
   const Counters after = counters_;
   const std::vector<Slots> slots_after = slots_;
   counters_ = before;
   slots_ = slots_before;
-  if (!second()) return false;
+  if (!run(false, second)) return false;
   for (size_t r = 0; r < rings_.size(); ++r) {
     for (size_t c = 0; c < counters_.received[r].size(); ++c) {
       for (size_t k = 0; k < counters_.sent[r].size(); ++k) {
@@ -257,11 +266,10 @@ bool Nest::RunBoth(const std::function<bool()>& first, const std::function<bool(
 }
 
 bool Nest::TakeDecided(Cursor& cursor) {
-  if (cursor.Head().kind != TrafficKind::kIf || decided_.empty()) return false;
-  const symbolic::Condition condition = ConditionAt(cursor);
-  const auto decided = decided_.find(condition.text);
-  if (decided == decided_.end()) return false;
-  const std::vector<TrafficItem>& taken = decided->second != condition.is_negated ? cursor.Head().body : cursor.Head().orelse;
+  if (cursor.Head().kind != TrafficKind::kIf || held_.empty()) return false;
+  const std::optional<bool> decided = symbolic::KnownConditions(held_).Decide(ConditionAt(cursor));
+  if (!decided) return false;
+  const std::vector<TrafficItem>& taken = *decided ? cursor.Head().body : cursor.Head().orelse;
   std::vector<TrafficItem>& items = entered_.emplace_back(taken);
   items.insert(items.end(), cursor.items->begin() + static_cast<ptrdiff_t>(cursor.next) + 1, cursor.items->end());
   cursor = {cursor.skeleton, &items, 0};
@@ -281,13 +289,8 @@ bool Nest::RunCases(const std::vector<Cursor>& cursors) {
   if (branch == nullptr || cases_ == kMostCases) return false;
   ++cases_;
   State before = Now();
-  const std::string condition = ConditionAt(*branch).text;
-  const auto run = [&](bool holds) {
-    decided_[condition] = holds;
-    return Run(cursors);
-  };
-  const bool ok = RunBoth([&] { return run(true); }, [&] { return run(false); }, branch->Head().stmt->span);
-  decided_.erase(condition);
+  const auto run = [&] { return Run(cursors); };
+  const bool ok = RunBoth(ConditionAt(*branch), run, run, branch->Head().stmt->span);
   if (!ok) GoBack(std::move(before));
   return ok;
 }

@@ -51,26 +51,6 @@ std::optional<std::map<VarId, VarId>> WhereTheyMeet(const GridStore& a, const Gr
   return same;
 }
 
-/// Whether two conditions exclude one another, or three: neither is above the other, and they differ.
-bool Contradict(const std::vector<symbolic::Scalar>& facts) {
-  std::map<std::string, bool> known;
-  for (const symbolic::Scalar& fact : facts) {
-    const symbolic::Condition condition = symbolic::ConditionOf(fact);
-    if (condition.text.empty()) continue;
-    const auto [place, is_new] = known.emplace(condition.text, condition.is_negated);
-    if (!is_new && place->second != condition.is_negated) return true;
-  }
-  const auto holds = [&](const symbolic::Scalar& a, const symbolic::Scalar& b) {
-    const symbolic::Condition at_most = symbolic::ConditionOf(symbolic::Make(symbolic::Kind::kLe, DType::kBool, {a, b}));
-    const auto place = known.find(at_most.text);
-    return place != known.end() && place->second == at_most.is_negated;
-  };
-  return std::any_of(facts.begin(), facts.end(), [&](const symbolic::Scalar& fact) {
-    return fact->kind == symbolic::Kind::kNe && !IsFloat(fact->args[0]->dtype) && holds(fact->args[0], fact->args[1]) &&
-           holds(fact->args[1], fact->args[0]);
-  });
-}
-
 /// One execution of a store: its variables have names of its own, or are what `same` says. Of steps of more than one those count
 /// the steps.
 class Execution {
@@ -201,9 +181,9 @@ bool ExclusiveWhereTheyMeet(const GridStore& a, const GridStore& b) {
     return std::all_of(store.around.begin(), store.around.end(),
                        [&](const Iteration& it) { return of.contains(it.var) || !Mentions(text, it.var); });
   };
-  std::vector<symbolic::Scalar> facts;
+  std::vector<symbolic::Condition> facts;
   for (const symbolic::Scalar& fact : a.facts) {
-    if (is_known(fact, a, known)) facts.push_back(fact);
+    if (is_known(fact, a, known)) facts.push_back(symbolic::ConditionOf(fact));
   }
   std::set<VarId> of_other;
   for (const auto& [other, one] : *same) of_other.insert(other);
@@ -213,9 +193,9 @@ bool ExclusiveWhereTheyMeet(const GridStore& a, const GridStore& b) {
       fact = symbolic::Substitute(fact, fmt::format("v{}", other), symbolic::Name(fmt::format("met.v{}", one)));
     for (const VarId one : known)
       fact = symbolic::Substitute(fact, fmt::format("met.v{}", one), symbolic::Name(fmt::format("v{}", one)));
-    facts.push_back(std::move(fact));
+    facts.push_back(symbolic::ConditionOf(fact));
   }
-  return Contradict(facts);
+  return symbolic::KnownConditions(facts).IsContradiction();
 }
 
 }  // namespace tkc::sema

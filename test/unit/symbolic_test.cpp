@@ -299,5 +299,43 @@ TEST(Condition, SameAndNegated) {
   EXPECT_STREQ(relation("f < g", "not (g > f)"), "negated");
 }
 
+TEST(Condition, FollowsFromOthers) {
+  const auto decide = [](std::vector<std::string_view> held, std::string_view asked) {
+    std::vector<Condition> conditions;
+    for (const std::string_view text : held) conditions.push_back(ConditionOf(Read(text)));
+    const std::optional<bool> holds = KnownConditions(conditions).Decide(ConditionOf(Read(asked)));
+    return !holds ? "unknown" : *holds ? "holds" : "excluded";
+  };
+  EXPECT_STREQ(decide({"a == 1"}, "a == 2"), "excluded");
+  EXPECT_STREQ(decide({"a == 1"}, "a != 2"), "holds");
+  EXPECT_STREQ(decide({"a != 1"}, "a == 2"), "unknown");
+  EXPECT_STREQ(decide({"a < 3"}, "a <= 4"), "holds");
+  EXPECT_STREQ(decide({"a < 5"}, "a < 3"), "unknown");
+  EXPECT_STREQ(decide({"2 * a < 5"}, "a < 3"), "holds");
+  EXPECT_STREQ(decide({"3 > a", "a > 1"}, "2 == a"), "holds");
+  EXPECT_STREQ(decide({"a - b == 1"}, "b >= a"), "excluded");
+  EXPECT_STREQ(decide({"a <= b", "a >= b"}, "b == a"), "holds");
+  EXPECT_STREQ(decide({"2 * a == 7"}, "p"), "unknown");
+  EXPECT_STREQ(decide({"not a % 3 == 0", "not a % 3 == 1"}, "a % 3 == 2"), "holds");
+  EXPECT_STREQ(decide({}, "a % 4 == 5"), "excluded");
+  EXPECT_STREQ(decide({"p and a == 1"}, "a == 2 and q"), "excluded");
+  EXPECT_STREQ(decide({"not (p and a == 1)", "p"}, "a == 1"), "excluded");
+  EXPECT_STREQ(decide({"p or a == 1", "a > 1"}, "p"), "holds");
+  EXPECT_STREQ(decide({"p or q"}, "p"), "unknown");
+  EXPECT_STREQ(decide({"f < g"}, "f > g"), "unknown");
+}
+
+TEST(Condition, Contradictions) {
+  const auto contradict = [](std::vector<std::string_view> held) {
+    std::vector<Condition> conditions;
+    for (const std::string_view text : held) conditions.push_back(ConditionOf(Read(text)));
+    return KnownConditions(conditions).IsContradiction();
+  };
+  EXPECT_TRUE(contradict({"a <= b", "b <= a", "a != b"}));
+  EXPECT_TRUE(contradict({"2 * a == 7"}));
+  EXPECT_TRUE(contradict({"p or a == 1", "not p", "a > 1"}));
+  EXPECT_FALSE(contradict({"a <= b", "a != b", "p or q"}));
+}
+
 }  // namespace
 }  // namespace tkc::symbolic
