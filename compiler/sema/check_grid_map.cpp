@@ -72,7 +72,8 @@ std::optional<Meeting> MeetingForDifferentVariables(const Group& group) {
   if (ApartIfVariablesDiffer(group)) return std::nullopt;
   for (size_t i = 0; i < group.size(); ++i) {
     for (size_t k = i + 1; k < group.size(); ++k) {
-      const bool is_apart = ApartIfVariablesDiffer({group[i], group[k]}) || OutOfReach(group[i], group[k]);
+      const bool is_apart =
+          ApartIfVariablesDiffer({group[i], group[k]}) || ApartWhereTied(group[i], group[k]) || OutOfReach(group[i], group[k]);
       if (is_apart || Exclusive(*group[i].store, *group[k].store)) continue;
       return Meeting{group[i].store, group[k].store, "may store"};
     }

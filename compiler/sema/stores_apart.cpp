@@ -169,12 +169,12 @@ bool Exclusive(const GridStore& a, const GridStore& b) {
            std::all_of(b.around.begin(), b.around.end(),
                        [&](const Iteration& it) { return apart.count(it.var) > 0 || !Mentions(of, it.var); });
   };
-  for (const symbolic::Condition& one : a.conditions) {
-    for (const symbolic::Condition& other : b.conditions) {
-      const bool exclude = !one.text.empty() && one.text == other.text && one.is_negated != other.is_negated;
-      if (exclude && is_fixed(one.text)) return true;
-    }
+  std::vector<symbolic::Condition> held;
+  for (const GridStore* store : {&a, &b}) {
+    std::copy_if(store->conditions.begin(), store->conditions.end(), std::back_inserter(held),
+                 [&](const symbolic::Condition& condition) { return is_fixed(condition.text); });
   }
+  if (symbolic::KnownConditions(held).IsContradiction()) return true;
   for (const Polynomial& one : a.zeros) {
     for (const Polynomial& other : b.zeros) {
       if (DifferByNumber(one, other) && is_fixed(one)) return true;
@@ -231,7 +231,8 @@ bool Overlap(const PlacedStore& a, const PlacedStore& b) {
   return true;
 }
 
-bool ApartIfVariablesDiffer(const std::vector<PlacedStore>& group) {
+/// One store of what all of them store, of one form.
+static GridStore Together(const std::vector<PlacedStore>& group) {
   GridStore together = *group[0].store;
   for (StoredAxis& axis : together.axes) axis.first = group.size() > 1 ? nullptr : axis.first;  // facts are of one of them
   for (size_t i = 0; i < together.axes.size(); ++i) {
@@ -253,7 +254,11 @@ bool ApartIfVariablesDiffer(const std::vector<PlacedStore>& group) {
     else
       together.axes[i].extent = end - first;
   }
-  const std::set<VarId> apart = Separated(together);
+  return together;
+}
+
+bool ApartIfVariablesDiffer(const std::vector<PlacedStore>& group) {
+  const std::set<VarId> apart = Separated(Together(group));
   return std::all_of(group.begin(), group.end(), [&](const PlacedStore& placed) {
     const std::set<VarId> alone = Separated(*placed.store);
     // Digits follow from what they are digits of.
@@ -261,6 +266,20 @@ bool ApartIfVariablesDiffer(const std::vector<PlacedStore>& group) {
       return iteration.digit || alone.count(iteration.var) == 0 || apart.count(iteration.var) > 0;
     });
   });
+}
+
+bool ApartWhereTied(const PlacedStore& a, const PlacedStore& b) {
+  const std::set<VarId> tied = Separated(Together({a, b}));
+  for (size_t i = 0; i < a.offsets.size(); ++i) {
+    const Polynomial& start = a.store->axes[i].start;
+    const auto is_tied = [&](const Iteration& iteration) {
+      return tied.contains(iteration.var) || !Mentions(start, iteration.var);
+    };
+    const PlacedStore &lower = a.offsets[i] < b.offsets[i] ? a : b, &upper = &lower == &a ? b : a;
+    const bool are_apart = lower.offsets[i] + lower.store->axes[i].extent <= upper.offsets[i];
+    if (are_apart && std::ranges::all_of(a.store->around, is_tied) && std::ranges::all_of(b.store->around, is_tied)) return true;
+  }
+  return false;
 }
 
 bool OutOfReach(const PlacedStore& a, const PlacedStore& b) {

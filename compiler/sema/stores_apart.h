@@ -46,6 +46,9 @@ bool Overlap(const PlacedStore& a, const PlacedStore& b);
 /// Whether stores of one form store different elements wherever their variables differ: all of them together are told apart, too.
 bool ApartIfVariablesDiffer(const std::vector<PlacedStore>& group);
 
+/// On one axis, whose variables have one value wherever stores of one form meet, they store different elements.
+bool ApartWhereTied(const PlacedStore& a, const PlacedStore& b);
+
 /// On one axis stores of one form are further apart than all values of the variables reach.
 bool OutOfReach(const PlacedStore& a, const PlacedStore& b);
 
