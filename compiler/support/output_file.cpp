@@ -23,6 +23,25 @@ bool IsRegularOrNew(const std::string& path) {
   return stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
 }
 
+/// What the path leads to through symbolic links, there or not.
+std::string Followed(std::string path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;  // as Linux follows
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) break;
+    path = (fs::path(path).parent_path() / target).string();  // an absolute one stands for itself
+  }
+  return path;
+}
+
+/// By its mode: a new file could be renamed onto it all the same.
+bool IsReadOnly(const std::string& path) {
+  struct stat info{};
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & 0222) == 0;
+}
+
 bool WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = write(fd, text.data(), text.size());
@@ -33,15 +52,15 @@ bool WriteAll(int fd, std::string_view text) {
   return true;
 }
 
-/// Writes a file that nobody sees yet; its name, or empty with errno set.
-std::string WriteTemporary(const OutputFile& file) {
-  std::string name = file.path + ".XXXXXX";
+/// Writes a file beside `path` that nobody sees yet; its name, or empty with errno set.
+std::string WriteTemporary(const std::string& path, std::string_view text) {
+  std::string name = path + ".XXXXXX";
   const int fd = mkstemp(name.data());
   if (fd < 0) return {};
   // As an ordinary new file would have it; mkstemp makes it private.
   const mode_t mask = umask(0);
   umask(mask);
-  const bool ok = fchmod(fd, 0666 & ~mask) == 0 && WriteAll(fd, file.text);
+  const bool ok = fchmod(fd, 0666 & ~mask) == 0 && WriteAll(fd, text);
   const int error = errno;
   if (close(fd) == 0 && ok) return name;
   unlink(name.c_str());
@@ -82,15 +101,17 @@ void CheckOutputPaths(const std::vector<std::string>& paths, const SourceManager
 
 Result<void> WriteFiles(const std::vector<OutputFile>& files, Diagnostics& diagnostics) {
   struct Pending {
-    std::string temporary;
-    const OutputFile* file;
+    std::string temporary, path;
   };
   std::vector<Pending> pending;
   const auto fail = [&](const std::string& path) -> Failure {
     const int error = errno;
     for (const Pending& p : pending) unlink(p.temporary.c_str());
-    DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan,
-                                                 fmt::format("`{}` can't be written: {}", path, std::strerror(error)));
+    const bool is_read_only = error == EACCES && IsReadOnly(path);
+    DiagnosticBuilder report =
+        diagnostics.Error(DiagnosticKind::kCannotWriteFile, kNoSpan,
+                          fmt::format("`{}` can't be written: {}", path, is_read_only ? "it is read-only" : std::strerror(error)));
+    if (is_read_only) report.Help(fmt::format("name another file, or make it writable: `chmod u+w {}`", path));
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     std::error_code ignored;
     if (error == ENOENT && !folder.empty() && !std::filesystem::exists(folder, ignored))
@@ -106,13 +127,16 @@ Result<void> WriteFiles(const std::vector<OutputFile>& files, Diagnostics& diagn
     } else if (!IsRegularOrNew(file.path)) {
       if (!WriteInPlace(file.path, file.text)) return fail(file.path);
     } else {
-      std::string temporary = WriteTemporary(file);
+      const std::string path = Followed(file.path);
+      errno = EACCES;
+      if (IsReadOnly(path)) return fail(file.path);
+      std::string temporary = WriteTemporary(path, file.text);
       if (temporary.empty()) return fail(file.path);
-      pending.push_back({std::move(temporary), &file});
+      pending.push_back({std::move(temporary), path});
     }
   }
   for (const Pending& p : pending) {
-    if (std::rename(p.temporary.c_str(), p.file->path.c_str()) != 0) return fail(p.file->path);
+    if (std::rename(p.temporary.c_str(), p.path.c_str()) != 0) return fail(p.path);
   }
   return {};
 }

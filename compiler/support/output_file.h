@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Output files appear whole or not at all: they are written beside their place and renamed.
+// Output files appear whole or not at all: they are written beside their place, which symbolic links may lead to, and renamed.
 #pragma once
 
 #include <string>
