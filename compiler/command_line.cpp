@@ -13,6 +13,7 @@
 
 #include "compiler/command_line_faults.h"
 #include "compiler/driver/explain.h"
+#include "compiler/driver/host_compiler.h"
 #include "compiler/driver/outputs.h"
 
 namespace tkc {
@@ -20,7 +21,7 @@ namespace {
 
 constexpr const char* kExamples = R"(
 Examples
-  tkc gemm.tk -o gemm.cu                 compile; gemm.cu and gemm.h appear, nvcc needs only those and runtime/include
+  tkc gemm.tk -o gemm.cu                 compile; gemm.cu and gemm.h appear; nvcc needs those and `tkc --include-dir`
   tkc gemm.tk --emit=report              say what was decided and why: memory map, timeline, registers, limits
   tkc gemm.tk -D BK=32 -o gemm.cu        with another value for a parameter of the kernel, above all its schedule sets
   tkc gemm.tk --target sm_90a -o gemm.cu for a given GPU; `tkc --list-targets` shows which
@@ -164,7 +165,7 @@ class HelpText : public CLI::Formatter {
 };
 
 struct MainFlags {
-  bool version = false, list_targets = false;
+  bool version = false, list_targets = false, include_dir = false;
   std::string code;  // --explain
 };
 
@@ -192,6 +193,7 @@ void AddMainOptions(CLI::App& app, Options& options, MainFlags& flags) {
   app.add_flag("--bundle", options.bundle, "put the runtime's headers into the files, which then need CUDA's or HIP's only");
   app.add_option("--explain", flags.code, "explain a diagnostic, named by the code in brackets behind it")->type_name("CODE");
   app.add_flag("--list-targets", flags.list_targets, "list the GPUs tkc knows");
+  app.add_flag("--include-dir", flags.include_dir, "print the folder of the runtime's headers, which nvcc and hipcc need as -I");
   app.add_flag("--version", flags.version, "print the version");
 }
 
@@ -359,6 +361,13 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
     return kExitOk;
   }
   if (flags.list_targets) return ListTargets();
+  if (flags.include_dir) {
+    Diagnostics diagnostics;
+    const Result<std::string> folder = RuntimeInclude(diagnostics);
+    if (!folder) return report({diagnostics.All()[0].headline, diagnostics.All()[0].helps[0].text, "cannot-read-file"});
+    fmt::print("{}\n", *folder);
+    return kExitOk;
+  }
   if (!flags.code.empty()) return Explain(flags.code) ? kExitOk : report(CodeFault(flags.code));
 
   if (run_app->parsed()) {

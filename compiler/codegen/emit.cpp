@@ -60,7 +60,7 @@ std::string CompileCommand(const Target& target, const EmitOptions& options) {
   const bool is_exact = target.is_hip || target.RunsOnlyThere();
   return fmt::format("Compile: {} {}{} -c", target.is_hip ? "hipcc -std=c++20" : "nvcc -std=c++20 --expt-relaxed-constexpr",
                      is_exact ? target.CompilerOptions().front() : fmt::format("-arch={}", target.name),
-                     options.bundled ? "" : " -Iruntime/include");
+                     options.bundled ? "" : " -I\"$(tkc --include-dir)\"");
 }
 
 }  // namespace
