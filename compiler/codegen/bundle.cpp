@@ -98,12 +98,31 @@ class Bundler {
   std::vector<std::set<std::string>> seen_ = {{}};  // what is there, by the conditional part around it; guards count as none
 };
 
+/// Around what is bundled: tk/platform.h knows by it where it is.
+constexpr std::string_view kBegin =
+    "#ifdef TK_NOT_BUNDLED\n"
+    "#error \"a file made by tkc --bundle is included behind one made without it: make both with --bundle, or compile them "
+    "apart\"\n"
+    "#endif\n"
+    "#define TK_BUNDLED\n"
+    "#define TK_BUNDLING\n";
+constexpr std::string_view kEnd = "#undef TK_BUNDLING\n";
+
+/// Where the comment that a file begins with ends.
+size_t EndOfComment(const std::string& text) {
+  size_t at = 0;
+  while (text.compare(at, 2, "//") == 0 && text.find('\n', at) != std::string::npos) at = text.find('\n', at) + 1;
+  return at;
+}
+
 }  // namespace
 
 bool Bundle(Emitted& emitted, const std::string& runtime_include, std::string& missing) {
   Emitted out;
   if (!Bundler(runtime_include, missing).Put(emitted.source, out.source)) return false;
   if (!Bundler(runtime_include, missing).Put(emitted.header, out.header)) return false;
+  out.source.insert(EndOfComment(emitted.source), kBegin);
+  out.source += kEnd;
   // The header keeps its own guard.
   out.header.insert(0, "#pragma once\n");
   emitted = std::move(out);

@@ -10,6 +10,14 @@
 #error "files that tkc makes are C++20: compile them with -std=c++20"
 #endif
 
+// What --bundle has put into a file can't meet the same headers in a folder.
+#ifndef TK_BUNDLING
+#ifdef TK_BUNDLED
+#error "a file made by tkc --bundle is included before one made without it: make both with --bundle, or compile them apart"
+#endif
+#define TK_NOT_BUNDLED
+#endif
+
 #include <cstddef>
 #include <cstdint>
 
