@@ -298,8 +298,11 @@ class StoreWalk {
     });
   }
 
-  /// By the run that the loop takes.
+  /// By the run that the loop takes, or that the store itself begins and ends in.
   bool IsToldByRun(const Site& site, const std::string& name) const {
+    for (size_t i = 0; i < site.base.size(); ++i) {
+      if (site.first[i] >= 0 && site.ends[i] && IsRun(site.base[i], site.ends[i], name)) return true;
+    }
     for (const std::string& loop : loops_) {
       if (loop == name) continue;
       for (size_t i = 0; i < site.base.size(); ++i) {

@@ -328,14 +328,18 @@ class Overlap {
 
 std::optional<OverlapPlan> Overlap::PlanOf(Op& loop) {
   if (std::optional<OverlapPlan> plan = OverlapForm(kernel_, loop).Read()) return plan;
-  ir::Kernel kept = kernel_;
+  const Region& body = loop.regions[0];
+  if (std::none_of(body.begin(), body.end(), [](const Op& op) { return op.code == OpCode::kMma; })) return std::nullopt;
+  const size_t values = kernel_.values.size();
   Op keeping = loop;
-  if (!KeepSlotOfLast(kept, keeping.regions[0])) return std::nullopt;
-  std::optional<OverlapPlan> plan = OverlapForm(kept, keeping).Read();
-  if (!plan) return std::nullopt;
-  kernel_.values = kept.values;
-  loop = std::move(keeping);
-  return plan;
+  if (KeepSlotOfLast(kernel_, keeping.regions[0])) {
+    if (std::optional<OverlapPlan> plan = OverlapForm(kernel_, keeping).Read()) {
+      loop = std::move(keeping);
+      return plan;
+    }
+    kernel_.values.resize(values);
+  }
+  return std::nullopt;
 }
 
 Region Overlap::Carry(const Region& body, const OverlapPlan& plan) {
