@@ -72,6 +72,7 @@
 #include "compiler/sema/check.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/syntax/ast_print.h"
+#include "compiler/syntax/source_text.h"
 
 namespace tkc {
 namespace {
@@ -245,6 +246,21 @@ bool FitsWith(const Options& given, const ast::Program& program, const Target& t
   return LowerKernels(kPasses, trial, module, target, Until::kSchedule, nullptr);
 }
 
+/// Whether a tensor has as many elements along an axis as the parameter of the kernel, of which `entry` may be an instance, says:
+/// another value is another problem.
+bool IsExtent(const ast::Program& program, const std::string& entry, const std::string& parameter) {
+  const auto is_parameter = [&](const ast::ExprPtr& dim) { return dim && ast::SourceText(*dim) == parameter; };
+  for (const ast::File& file : program.files) {
+    for (const ast::KernelDecl& decl : file.kernels) {
+      if (entry != decl.name.text && !entry.starts_with(decl.name.text + "_")) continue;
+      for (const ast::Param& param : decl.params) {
+        if (std::any_of(param.type->dims.begin(), param.type->dims.end(), is_parameter)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 /// Where shared memory or registers do not suffice: which parameter to halve, and how often, until they do; or to double, as what
 /// is small may count workers. Of the kernels `failed`: others may have parameters of these names, with values of their own.
 void SuggestValues(Session& session, const ast::Program& program, const Target& target,
@@ -259,7 +275,11 @@ void SuggestValues(Session& session, const ast::Program& program, const Target& 
   if (overflow == all.end() || !session.options.run_passes.empty()) return;
   std::string ways;
   std::map<std::string, int64_t> parameters;
-  for (const ir::Kernel* kernel : failed) parameters.insert(kernel->bindings.begin(), kernel->bindings.end());
+  for (const ir::Kernel* kernel : failed) {
+    for (const auto& binding : kernel->bindings) {
+      if (!IsExtent(program, kernel->entry, binding.first)) parameters.insert(binding);
+    }
+  }
   for (const auto& [name, value] : parameters) {
     const int64_t least = value < kSmall ? 1 : kSmall, most = value < kSmall ? kSmall : value;
     int64_t other = value;

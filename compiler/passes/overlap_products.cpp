@@ -235,7 +235,8 @@ bool OverlapForm::MayPass(const OverlapPlan& plan) const {
   }
   return std::all_of(plan.late.begin(), plan.late.end(), [&](size_t place) {
     const Op& op = body_[place];
-    return !NamesScalar(op, names) && (op.code != OpCode::kReceive || FindPipe(kernel_, op.symbol).slots >= 2);
+    const int64_t least = op.number == ir::kPreviousReceive ? 3 : 2;  // kept, at hand, and one that is filled meanwhile
+    return !NamesScalar(op, names) && (op.code != OpCode::kReceive || FindPipe(kernel_, op.symbol).slots >= least);
   });
 }
 

@@ -20,8 +20,9 @@
 // iteration `receive ks previous` in front of the second product, behind which it goes back.
 //
 // Only loops whose body is a straight line, whose first products need nothing that the loop changes, and whose slots are filled by
-// copies: those of the second product, which are received later than those of the first or kept, have to be two. And only where the
-// registers suffice for `p` beside what the next iteration computes.
+// copies: those of the second product, which are received later than those of the first, have to be two, or three where one is
+// kept: else none is filled meanwhile (dQ of attention, 128 columns: 477 TFLOPS for 722, H200). And only where the registers
+// suffice for `p` beside what the next iteration computes.
 //
 // Where there is no first product, and `p` is computed from what is in shared memory, the same is done if the product outlasts
 // that.

@@ -280,7 +280,9 @@ Axes TileAxes::OfElements(const Expr& expr) {
   std::pair<const Expr*, Axes> column = {nullptr, {}};  // or row: of two that meet it is the one to turn
   const auto is_line = [](const Axes& axes) { return axes.rows == Axis{} || axes.cols == Axis{}; };
   for (const typed::ExprPtr& arg : expr.args) {
-    const Axes axes = Of(*arg);
+    Axes axes = Of(*arg);
+    if (arg->type.rows == 1) axes.rows = Axis{};  // one element meets all
+    if (arg->type.cols == 1) axes.cols = Axis{};
     for (const auto& [other, of_other] : before) {
       if (!is_reporting_ || WarnOfCrossing(expr, *other, of_other.rows, *arg, axes.rows) ||
           WarnOfCrossing(expr, *other, of_other.cols, *arg, axes.cols))

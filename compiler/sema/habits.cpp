@@ -28,6 +28,9 @@ constexpr std::string_view kBlock =
 constexpr std::string_view kProduct = "a product of matrices is `a @ b`";
 constexpr std::string_view kFilled = "a number fills a tile: `var x: f32[64, 64] = 0`";
 
+constexpr std::string_view kMean = "divide `rowsum(x)` by the number of elements";
+constexpr std::string_view kNoSort =
+    "nothing sorts; the largest of each row, one by one, are `let (top, place) = rowargmax(x)` and `where` to leave them out";
 constexpr std::string_view kBeside = "tiles side by side are `cat(a, b)`";
 constexpr std::string_view kCombined = "tiles of work add to a tensor by `Y[m, n] += x`; it has a preset, `Y: out f32[M, N] = 0`";
 
@@ -37,7 +40,12 @@ constexpr Habit kFunctions[] = {
     {"mma", kProduct},
     {"transpose", "a tile turned is `x.T`"},
     {"sum", "sums are `rowsum(x)` and `colsum(x)`"},
-    {"mean", "divide `rowsum(x)` by the number of elements"},
+    {"mean", kMean},
+    {"rowmean", kMean},
+    {"colmean", "divide `colsum(x)` by the number of elements"},
+    {"sort", kNoSort},
+    {"argsort", kNoSort},
+    {"topk", kNoSort},
     {"zeros", kFilled},
     {"full", kFilled},
     {"load", "elements are read by indexing: `X[m, n]`"},
