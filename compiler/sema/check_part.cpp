@@ -37,13 +37,14 @@ std::optional<Elaborator::PartOf> Elaborator::PartIndex(const ast::MethodExpr& m
   if (index.IsError()) return std::nullopt;
   if (!index.IsScalar() || index.expr->type.dtype != DType::kI64 || index.count == 0) {
     const bool is_number = index.IsScalar() && index.expr->kind == ExprKind::kInt;
-    diagnostics_
-        .Error(DiagnosticKind::kPartIndex, index.span,
-               fmt::format("`.{}` takes an index that knows how many parts there are", method.method.text))
-        .Label(index.span, fmt::format("is {}", Describe(index)))
-        .Help(is_number ? fmt::format("{} that a number names are read by it: `x[{}{} :+ 1]`", rows ? "rows" : "columns",
-                                      rows ? "" : ":, ", ast::SourceText(*method.arguments[0]))
-                        : "use the index of a worker, `worker compute[W] as w`, or of a loop, `for u in 4`");
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kPartIndex, index.span,
+                           fmt::format("`.{}` takes an index that knows how many parts there are", method.method.text));
+    report.Label(index.span, fmt::format("is {}", Describe(index)))
+        .Help("use the index of a worker, `worker compute[W] as w`, or of a loop, `for u in 4`");
+    if (is_number)
+      report.Help(fmt::format("a {} that a number names is read by it: `x[{}{} :+ 1]`", rows ? "row" : "column", rows ? "" : ":, ",
+                              ast::SourceText(*method.arguments[0])));
     return std::nullopt;
   }
   if (extent % index.count != 0) {
