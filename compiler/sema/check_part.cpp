@@ -8,6 +8,7 @@
 #include "compiler/sema/elaborator.h"
 #include "compiler/sema/habits.h"
 #include "compiler/sema/views.h"
+#include "compiler/syntax/source_text.h"
 
 namespace tkc::sema {
 

@@ -145,8 +145,9 @@ Condition ConditionOf(const Scalar& scalar) {
 
 KnownConditions::KnownConditions(const std::vector<Condition>& held) {
   for (const Condition& condition : held) Learn(condition, true);
-  for (size_t i = 0; i < not_all_.size(); ++i) {
-    if (LearnFromLast(Condition(not_all_[i]))) i = 0;
+  for (bool learns = true; learns;) {
+    learns = false;
+    for (size_t i = 0; i < not_all_.size(); ++i) learns |= LearnFromLast(Condition(not_all_[i]));  // which may add some
   }
 }
 
