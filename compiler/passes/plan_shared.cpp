@@ -24,6 +24,15 @@ struct Sends {
   bool in_loop = false;
 };
 
+/// Of each pipe what the one of both that fills more does.
+void Join(std::map<std::string, Sends>& all, const std::map<std::string, Sends>& other) {
+  for (const auto& [pipe, own] : other) {
+    Sends& sends = all[pipe];
+    sends.outside_loops = std::max(sends.outside_loops, own.outside_loops);
+    sends.in_loop |= own.in_loop;
+  }
+}
+
 void CountSends(const ir::Region& region, bool in_loop, bool in_each_iteration, std::map<std::string, Sends>& sends) {
   for (size_t i = 0; i < region.size(); ++i) {
     const ir::Op& op = region[i];
@@ -36,10 +45,7 @@ void CountSends(const ir::Region& region, bool in_loop, bool in_each_iteration, 
       std::map<std::string, Sends> with = before;
       const bool is_loop = op.code == ir::OpCode::kFor && !IsOverInstances(op);
       CountSends(inner, is_loop || (in_loop && !in_each_iteration), in_each_iteration, with);
-      for (const auto& [pipe, own] : with) {
-        sends[pipe].outside_loops = std::max(sends[pipe].outside_loops, own.outside_loops);
-        sends[pipe].in_loop |= own.in_loop;
-      }
+      Join(sends, with);
     }
   }
 }
@@ -76,10 +82,7 @@ std::map<std::string, int64_t> SlotsByTile(const ir::Kernel& kernel, const Targe
   for (const ir::Worker& worker : kernel.workers) {
     std::map<std::string, Sends> sends;
     CountSends(worker.body, false, false, sends);
-    for (const auto& [pipe, own] : sends) {
-      all[pipe].in_loop |= own.in_loop;
-      all[pipe].outside_loops = std::max(all[pipe].outside_loops, own.outside_loops);
-    }
+    Join(all, sends);
     if (worker.in_turn) at_once = std::max<int64_t>(at_once, worker.instances);
   }
   const auto is_open = [&](const ir::Pipe& pipe) { return pipe.slots == 0 && all[pipe.name].in_loop; };
