@@ -23,7 +23,7 @@ namespace {
 /// One variant, and what became of it.
 struct Attempt {
   Variant variant{};
-  bool is_reached = true;  // not behind a set that always applies
+  Choice choice = Choice::kAlways;
   typed::Kernel kernel{};
   Diagnostics diagnostics{};
 };
@@ -169,6 +169,8 @@ void Checker::Try(Attempt& attempt) const {
     Diagnostics diagnostics;
     Elaborator elaborator(context_, attempt.variant, written_out, diagnostics);
     attempt.kernel = elaborator.Run();
+    attempt.choice = elaborator.choice();
+    if (attempt.choice == Choice::kNever) return;
     std::set<SourcePlace> stuck;
     if (!diagnostics.HasErrors()) stuck = Analyse(attempt.kernel, attempt.variant.kernel->deterministic, diagnostics);
     if (written_out.empty()) of_source = diagnostics;
@@ -184,35 +186,47 @@ void Checker::Try(Attempt& attempt) const {
   }
 }
 
+void WarnOfUnreached(const ast::ScheduleDecl& set, const ast::ScheduleDecl& always, Diagnostics& diagnostics) {
+  diagnostics
+      .Warning(DiagnosticKind::kUnreachableSchedule, set.name.span, fmt::format("schedule set `{}` is never chosen", set.name.text))
+      .Label(set.name.span, "comes after a set that always applies")
+      .Note(always.name.span, fmt::format("`{}` has no `when`", always.name.text));
+}
+
 typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, std::vector<Attempt>& attempts) {
   typed::Entry entry;
   entry.name = EntryName(kernel, instance);
   const size_t first = attempts.size();
+  for (const Variant& variant : VariantsOf(kernel, instance)) attempts.emplace_back().variant = variant;
+  ForEachInParallel(attempts.size() - first, [&](size_t i) { Try(attempts[first + i]); });
   const ast::ScheduleDecl* always = nullptr;
   bool competes = false;  // whether the sets seen since `always`, and it, have costs
-  for (const Variant& variant : VariantsOf(kernel, instance)) {
-    Attempt& attempt = attempts.emplace_back();
-    attempt.variant = variant;
-    competes = competes && HasCost(variant);
-    attempt.is_reached = always == nullptr || competes;
-    if (!attempt.is_reached) {
-      attempt.diagnostics
-          .Warning(DiagnosticKind::kUnreachableSchedule, variant.schedule->name.span,
-                   fmt::format("schedule set `{}` is never chosen", variant.schedule->name.text))
-          .Label(variant.schedule->name.span, "comes after a set that always applies")
-          .Note(always->name.span, fmt::format("`{}` has no `when`", always->name.text));
-    }
-    if (variant.schedule != nullptr && !variant.schedule->condition && always == nullptr) {
-      always = variant.schedule;
-      competes = HasCost(variant);
-    }
-  }
-  ForEachInParallel(attempts.size() - first, [&](size_t i) { Try(attempts[first + i]); });
   for (size_t i = first; i < attempts.size(); ++i) {
     Attempt& attempt = attempts[i];
-    if (i > first && !attempt.diagnostics.HasErrors())
+    const ast::ScheduleDecl* set = attempt.variant.schedule;
+    if (attempt.choice == Choice::kNever) continue;
+    competes = competes && HasCost(attempt.variant);
+    if (always != nullptr && !competes) {
+      if (always->condition)
+        attempt.choice = Choice::kNever;  // with the values of this instance
+      else
+        WarnOfUnreached(*set, *always, attempt.diagnostics);
+      continue;
+    }
+    if (!entry.kernels.empty() && !attempt.diagnostics.HasErrors())
       ReportOtherExtents(entry.kernels.front(), attempt.kernel, attempt.diagnostics);
-    if (attempt.is_reached) entry.kernels.push_back(std::move(attempt.kernel));
+    entry.kernels.push_back(std::move(attempt.kernel));
+    if (set != nullptr && attempt.choice == Choice::kAlways && always == nullptr) {
+      always = set;
+      competes = HasCost(attempt.variant);
+    }
+  }
+  std::erase_if(attempts, [](const Attempt& attempt) { return attempt.choice == Choice::kNever; });
+  if (entry.kernels.empty()) {
+    // All sets are for other values, and parameters have none without a set: that is an error.
+    Attempt& defaults = attempts.emplace_back();
+    defaults.variant = {&kernel, instance, nullptr};
+    Try(defaults);
   }
   return entry;
 }

@@ -83,6 +83,7 @@ typed::Kernel Elaborator::Run() {
   CheckStmts(source.lets);
   no_receive_ = nullptr;
   ElaborateChoice();
+  if (choice_ == Choice::kNever) return std::move(kernel_);
   for (const ast::GridSection& grid : source.grids) {
     ElaborateSection(grid);
     handed_on_.EndSection(kernel_, diagnostics_);

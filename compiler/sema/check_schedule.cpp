@@ -35,6 +35,7 @@ typed::VarId Elaborator::DeclareOfLauncher(const std::string& name, DType dtype,
 void Elaborator::ElaborateChoice() {
   if (variant_.schedule == nullptr) return;
   const ast::ExprPtr& condition = variant_.schedule->condition;
+  choice_ = condition ? Choice::kAtLaunch : Choice::kAlways;
   const ast::Expr* cost = ast::CostOf(*variant_.schedule);
   if (!condition && cost == nullptr) return;
   scope_->Open();
@@ -59,6 +60,10 @@ void Elaborator::ElaborateChoice() {
     return std::move(value.expr);
   };
   if (condition) kernel_.when = evaluate(*condition, DType::kBool, "the condition of a schedule set is a `bool`");
+  if (kernel_.when && kernel_.when->kind == ExprKind::kBool) {
+    choice_ = kernel_.when->int_value != 0 ? Choice::kAlways : Choice::kNever;
+    kernel_.when = nullptr;
+  }
   if (cost != nullptr) kernel_.cost = evaluate(*cost, DType::kI64, "the cost of a schedule set is an integer");
   const auto* call = cost == nullptr ? nullptr : ast::DynCast<ast::CallExpr>(*cost);
   if (kernel_.cost && call != nullptr) kernel_.cost_formula = FormulaOf(*call);

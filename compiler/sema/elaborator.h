@@ -70,6 +70,8 @@ struct Access {
 inline constexpr int64_t kMostUnrolled = 64;
 inline constexpr int64_t kMostLoadedTogether = 8;  // turns of a loop that are written out for the sake of their loads
 
+enum class Choice : uint8_t { kAtLaunch, kAlways, kNever };
+
 class Elaborator {
  public:
   /// `written_out`: loops over numbers to write out, whatever their index is used for.
@@ -81,6 +83,9 @@ class Elaborator {
   const std::vector<Gate>& gates() const { return gates_; }
   /// Loops with many turns that load from tensors where their index says, which are not written out.
   const std::set<SourcePlace>& loops_of_loads() const { return loops_of_loads_; }
+  /// Whether the condition of the schedule set is for the launcher, or compile-time parameters have decided it. A set that is never
+  /// taken is elaborated no further than that.
+  Choice choice() const { return choice_; }
 
  private:
   // check_decl.cpp
@@ -327,6 +332,7 @@ class Elaborator {
   std::map<typed::VarId, typed::ExprPtr> of_instance_;  // what names of integers made of the instance's number stand for
   HandedOn handed_on_;
   std::vector<Gate> gates_;
+  Choice choice_ = Choice::kAlways;
   std::vector<const ast::FnDecl*> inlining_;
   const ast::WorkerDecl* worker_ = nullptr;  // around the statement; null outside of workers
   std::optional<Span> worker_control_;       // condition that only this worker knows, around the statement
