@@ -313,12 +313,12 @@ extern "C" tk_status attention_forward_128(const tk_tensor* Q, const tk_tensor* 
     return attention_forward<false, 176, 2>("attention_forward_128", Q, K, V, O, scale, workspace, workspace_bytes, stream);
 }
 
-extern "C" size_t attention_forward_128_causal_workspace(const tk_tensor* Q, const tk_tensor* K, const tk_tensor* V, const tk_tensor*,
+extern "C" size_t attention_forward_causal_128_workspace(const tk_tensor* Q, const tk_tensor* K, const tk_tensor* V, const tk_tensor*,
                                                          float) {
     return attention_forward_workspace(Q, K, V);
 }
 
-extern "C" tk_status attention_forward_128_causal(const tk_tensor* Q, const tk_tensor* K, const tk_tensor* V, const tk_tensor* O,
+extern "C" tk_status attention_forward_causal_128(const tk_tensor* Q, const tk_tensor* K, const tk_tensor* V, const tk_tensor* O,
                                                   float scale, void* workspace, size_t workspace_bytes, cudaStream_t stream) {
-    return attention_forward<true, 128, 3>("attention_forward_128_causal", Q, K, V, O, scale, workspace, workspace_bytes, stream);
+    return attention_forward<true, 128, 3>("attention_forward_causal_128", Q, K, V, O, scale, workspace, workspace_bytes, stream);
 }

@@ -2,8 +2,8 @@
 """Checks generated forward attention against float32 and times it beside cuDNN in one process.
 
 Both sides run as CUDA graphs in rounds of A B B A over the same random data; the figure is the median over the rounds of
-(cuDNN time / our time). Arguments: LIBRARY.so (or the folder that `tools/bench --attention --prepare` made) .. [--check] [--bench] [--quick] [--rounds N] [--n N ...]; entries `attention_forward_128`
-and `attention_forward_128_causal` of the generated ABI. Needs PyTorch with CUDA.
+(cuDNN time / our time). Arguments: LIBRARY.so (or the folder that `tools/bench --attention --prepare` made) .. [--check] [--bench] [--quick] [--rounds N] [--n N ...]; entries `attention_forward_64`,
+`attention_forward_causal_64` and the same of 128, of the generated ABI. Needs PyTorch with CUDA.
 """
 import argparse
 import ctypes
@@ -71,18 +71,18 @@ def guarded(shape):
     return whole, whole[8192 : 8192 + count].view(shape)
 
 
-def check(entries):
+def check(entries, d):
     bad = 0
     shapes = [(1, 1, 1), (1, 2, 7), (2, 1, 63), (1, 2, 64), (1, 3, 127), (2, 2, 128), (1, 2, 129), (1, 2, 175), (1, 2, 176),
               (1, 1, 177), (1, 2, 255), (1, 2, 257), (2, 3, 352), (1, 2, 353), (3, 5, 768), (1, 2, 1009), (2, 16, 1536), (1, 140, 384)]
     worst = 0.0
     for causal, entry in entries.items():
         for b, h, n in shapes:
-            q, k, v = (torch.randn(b, h, n, 128, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+            q, k, v = (torch.randn(b, h, n, d, device="cuda", dtype=torch.bfloat16) for _ in range(3))
             if n % 3 == 0:  # batch-sequence-head-depth storage: the strides a framework hands over
                 q, k, v = (t.transpose(1, 2).contiguous().transpose(1, 2) for t in (q, k, v))
-            scale = 1 / math.sqrt(128) if n % 2 else 0.17
-            whole, o = guarded((b, h, n, 128))
+            scale = 1 / math.sqrt(d) if n % 2 else 0.17
+            whole, o = guarded((b, h, n, d))
             call(entry, q, k, v, o, scale)
             torch.cuda.synchronize()
             ref = reference(q, k, v, causal, scale)
@@ -94,18 +94,18 @@ def check(entries):
             worst = max(worst, error if error == error else math.inf)
             if not ok:
                 bad += 1
-                print(f"WRONG causal={causal} B{b} H{h} N{n}: error {error:.2e}, PyTorch {base:.2e}, guards {'kept' if guards else 'OVERWRITTEN'}")
-    print(f"attention: {2 * len(shapes) - bad} of {2 * len(shapes)} right, worst relative error {worst:.2e}")
+                print(f"WRONG D{d} causal={causal} B{b} H{h} N{n}: error {error:.2e}, PyTorch {base:.2e}, guards {'kept' if guards else 'OVERWRITTEN'}")
+    print(f"attention D{d}: {2 * len(shapes) - bad} of {2 * len(shapes)} right, worst relative error {worst:.2e}")
     return bad
 
 
-def bench(entries, lengths, rounds):
+def bench(entries, d, lengths, rounds):
     for causal, entry in entries.items():
         for n in lengths:
-            q, k, v = (torch.randn(16, 16, n, 128, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+            q, k, v = (torch.randn(16, 16, n, d, device="cuda", dtype=torch.bfloat16) for _ in range(3))
             o = torch.empty_like(q)
-            scale = 1 / math.sqrt(128)
-            flops = 4 * 16 * 16 * n * n * 128 / (2 if causal else 1)
+            scale = 1 / math.sqrt(d)
+            flops = 4 * 16 * 16 * n * n * d / (2 if causal else 1)
             repeats = max(1, round(3e-3 / (flops / 550e12)))
             with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
                 theirs = graph([lambda: F.scaled_dot_product_attention(q, k, v, is_causal=causal)] * repeats)
@@ -120,7 +120,7 @@ def bench(entries, lengths, rounds):
             with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
                 difference = ((o - F.scaled_dot_product_attention(q, k, v, is_causal=causal)).float().norm() / o.float().norm()).item()
             a, c, r = statistics.median(own), statistics.median(other), statistics.median(ratios)
-            print(f"attention D128 {'causal' if causal else 'full  '} N{n:6d}: {a:8.3f} ms {flops / a / 1e9:5.0f} TF | cuDNN {c:8.3f} ms "
+            print(f"attention D{d:<3} {'causal' if causal else 'full  '} N{n:6d}: {a:8.3f} ms {flops / a / 1e9:5.0f} TF | cuDNN {c:8.3f} ms "
                   f"{flops / c / 1e9:5.0f} TF | ratio {r:.3f} ({min(ratios):.3f}..{max(ratios):.3f}) "
                   f"{'ok' if r >= 0.95 else 'MISS'}{'' if difference < 1e-2 else f' WRONG RESULT {difference:.1e}'}", flush=True)
             del q, k, v, o, ours, theirs
@@ -143,11 +143,14 @@ def main():
         if len(options.library) > 1:
             print(os.path.basename(path))
         library = ctypes.CDLL(ensure(path) if os.path.isdir(path) else os.path.abspath(path))
-        entries = {causal: load_entry(library, "attention_forward_128" + ("_causal" if causal else "")) for causal in (False, True)}
-        if not options.bench:
-            bad += check(entries)
-        if not options.check:
-            bench(entries, options.n or ((6144,) if options.quick else (768, 1536, 3072, 6144, 12288)), options.rounds)
+        for d in (128, 64):
+            if not hasattr(library, f"attention_forward_{d}"):  # of the program written by hand
+                continue
+            entries = {causal: load_entry(library, f"attention_forward{'_causal' if causal else ''}_{d}") for causal in (False, True)}
+            if not options.bench:
+                bad += check(entries, d)
+            if not options.check:
+                bench(entries, d, options.n or ((6144,) if options.quick else (768, 1536, 3072, 6144, 12288)), options.rounds)
     return 1 if bad else 0
 
 
