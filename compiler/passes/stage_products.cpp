@@ -24,6 +24,7 @@ bool Staging::BeginsWell(ValueId shared) {
   const auto found = place_of_.find(stored);
   if (found == place_of_.end()) return true;
   const auto& [col, whole] = found->second;
+  if (whole.rows > 1 && whole.cols * Bytes(whole.dtype) % kChunk != 0) return false;
   const auto is_multiple = [&](int64_t unit) { return symbolic::KnownDivisor(col) % unit == 0; };
   if (by_warps_) return is_multiple(kChunk / Bytes(whole.dtype));
   const int64_t cols = kernel_.TypeOf(stored).cols;

@@ -92,7 +92,11 @@ TK_DEVICE void store_vectors(const View& view, const Tile& from) {
 
 /// Columns neighbour in the memory of a view, but not of a transposed one.
 template <class Tile, class View>
-inline constexpr int shared_vector = is_transposed<View> ? 1 : vector_length<typename Tile::value_type, Tile::E>;
+inline constexpr int shared_vector =
+    is_transposed<View> ? 1 : min(vector_length<typename Tile::value_type, Tile::E>, stored_run<View>);
+/// Matrices are moved by rows of 16 bytes.
+template <class View>
+inline constexpr bool has_matrix_rows = stored_run<View> * int(sizeof(typename View::value_type)) == 16;
 
 }  // namespace detail
 
@@ -105,8 +109,8 @@ TK_DEVICE auto load_shared(const From& from) {
     using View = std::remove_const_t<decltype(view)>;
     using T = typename View::value_type;
     using result_tile = register_tile<T, View::rows, View::cols, Layout>;
-    constexpr bool as_matrices = detail::loads_as_matrices<T, Layout, View::rows, View::cols>;
-    constexpr bool as_turned_matrices = detail::loads_as_turned_matrices<T, Layout, View::rows, View::cols, View>;
+    constexpr bool as_matrices = detail::has_matrix_rows<View> && detail::loads_as_matrices<T, Layout, View::rows, View::cols>;
+    constexpr bool as_turned_matrices = detail::has_matrix_rows<View> && detail::loads_as_turned_matrices<T, Layout, View::rows, View::cols, View>;
     constexpr int V = as_matrices || as_turned_matrices ? 16 / int(sizeof(T)) : detail::shared_vector<result_tile, View>;
     result_tile result;
     if (!begins_at_multiple<V>(view)) {
@@ -129,7 +133,7 @@ TK_DEVICE void store_shared(const To& to, const register_tile<T, R, C, L>& from)
     using View = std::remove_const_t<decltype(view)>;
     using from_tile = register_tile<T, R, C, L>;
     static_assert(std::is_same_v<T, typename View::value_type> && View::rows == R && View::cols == C);
-    constexpr bool as_matrices = detail::stores_as_matrices<T, L, R, C>;
+    constexpr bool as_matrices = detail::has_matrix_rows<View> && detail::stores_as_matrices<T, L, R, C>;
     constexpr int V = as_matrices ? 16 / int(sizeof(T)) : detail::shared_vector<from_tile, View>;
     if (!begins_at_multiple<V>(view)) {
         detail::store_vectors<1>(view, from);

@@ -30,6 +30,8 @@ struct shared_geometry {
     static constexpr int pitch = panel_cols * size;  // bytes from row to row
     static constexpr int panel_bytes = R * pitch;    // bytes from panel to panel
     static constexpr int bytes = panels * panel_bytes;
+    /// Runs of so many elements, 16 bytes at most, lie at multiples of their size in every row where they do in the first.
+    static constexpr int run = R == 1 || pitch % 16 == 0 ? 16 / size : pitch % 8 == 0 ? 8 / size : pitch % 4 == 0 && size < 4 ? 4 / size : 1;
     /// The pattern repeats from panel to panel.
     static constexpr bool panels_repeat = panel_bytes % (S == swizzle::t128 ? 2048 : 8 * pitch) == 0;
 
@@ -104,6 +106,14 @@ template <class View>
 inline constexpr bool is_transposed = false;
 template <class View>
 inline constexpr bool is_transposed<transposed_view<View>> = true;
+}  // namespace detail
+
+namespace detail {
+/// Of the tile that a view shows something of.
+template <class View>
+inline constexpr int stored_run = View::geometry::run;
+template <class View>
+inline constexpr int stored_run<transposed_view<View>> = View::geometry::run;
 }  // namespace detail
 
 /// Whether runs of V elements of a stored row lie at multiples of their size, as they do in whole tiles: a part may begin anywhere, at a
