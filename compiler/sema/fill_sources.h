@@ -75,7 +75,8 @@ class FillSources {
     int axis;
   };
   /// The source of which that along `axis` is, if the tile's rows were cut and are now joined as they were: into the same rows,
-  /// where those are missing whole, or by way of a column, in which each element has a place of its own.
+  /// where those are missing whole, or by way of a column, in which each element has a place of its own, and may have been
+  /// repeated.
   std::optional<AlongAxis> ShapedBack(int source, int axis, const typed::Type& from, const typed::Type& to);
   /// The source along the columns of a tile that is put beside others: it has `count` from `first` on.
   int Beside(int source, int64_t first, int64_t count);

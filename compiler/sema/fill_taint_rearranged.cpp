@@ -63,9 +63,19 @@ std::optional<FillSources::AlongAxis> FillSources::ShapedBack(int source, int ax
   if (back.changes.empty()) return std::nullopt;
   const std::string& last = back.changes.back().text;
   const bool as_rows = axis == 0 && last == "0" + CutText(to.rows, from.rows);
-  const bool as_columns = from.cols == 1 && last == "1" + ShapeText(to, from);
+  const int64_t times = from.cols;  // each element of the column, whose copies become neighbours
+  const bool as_columns = to.cols % times == 0 && last == "1" + ShapeText(typed::Type::Tile(from.dtype, to.rows, to.cols / times),
+                                                                          typed::Type::Tile(from.dtype, from.rows, 1));
   if (!as_rows && !as_columns) return std::nullopt;
   back.changes.pop_back();
+  if (as_columns && times > 1) {
+    if (!back.changes.empty()) return std::nullopt;
+    const Scalar factor = symbolic::Int(times);
+    back.difference = symbolic::Mul(back.difference, factor);
+    for (std::vector<Scalar>* places : {&back.starts, &back.tested}) {
+      for (Scalar& place : *places) place = symbolic::Mul(place, factor);
+    }
+  }
   return AlongAxis{Intern(std::move(back)), as_rows ? 0 : 1};
 }
 
