@@ -28,6 +28,7 @@ ComputeRoleSync::ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, c
   }
   ForEachOp(worker.body, [&](const Op& op) {
     if (op.code == OpCode::kAssign) assigned_.insert(op.operands[0]);
+    if (op.code == OpCode::kMma && kernel_.TypeOf(op.operands[1]).space == ir::Space::kRegister) lefts_.insert(op.operands[1]);
     if (op.code == OpCode::kReceive) {
       present_[op.symbol] = PresentSlot(op);
       for (ValueId value : op.results) pipe_of_[value] = op.symbol;
@@ -180,6 +181,7 @@ void ComputeRoleSync::RewriteOp(Op op, const Region& region, size_t index, Regio
       return;
     }
     default:
+      if (std::ranges::any_of(op.results, [&](ValueId result) { return lefts_.contains(result); })) MakeRoomForLeft(op.span, out);
       WaitFor(op, out);
       // What is assigned to registers of a product in flight is computed behind the wait: ptxas, which sees one value end where the
       // product is issued and the other begin here, would give both the same ones, and serialise (C7513).

@@ -77,6 +77,9 @@ class ComputeRoleSync {
   void WaitGroups(size_t left, Span span, Region& out);
   /// Waits for groups whose registers the operation touches.
   void WaitFor(const Op& op, Region& out);
+  /// Waits until one group at most reads its left operand from registers, before those of another are written: the matrix unit has
+  /// work meanwhile, and two at once is what registers are planned for.
+  void MakeRoomForLeft(Span span, Region& out);
   void ReleaseSlotsOf(const Group& done, Region& out);
   void ReleaseSlot(const Release& release, Region& out);
   /// An arrival may overtake loads of its own warp, and the copy engine then what they are to read.
@@ -94,6 +97,7 @@ class ComputeRoleSync {
   std::map<std::string, std::string> present_;   // of each pipe received: the text of its slot at hand
   std::set<std::string> loaded_;                 // pipes that ordinary code reads
   std::set<ValueId> assigned_;
+  std::set<ValueId> lefts_;  // operands of products in registers
   std::deque<Group> in_flight_;
   std::vector<Held> held_;            // received in the region at hand
   std::vector<Op> kept_;              // receives of the region at hand whose slots do not go back there

@@ -36,6 +36,15 @@ void ComputeRoleSync::WaitFor(const Op& op, Region& out) {
   }
 }
 
+void ComputeRoleSync::MakeRoomForLeft(Span span, Region& out) {
+  bool has_one = false;
+  for (size_t i = in_flight_.size(); i-- > 0;) {
+    if (in_flight_[i].left == ir::kNone) continue;
+    if (has_one) return WaitGroups(in_flight_.size() - 1 - i, span, out);
+    has_one = true;
+  }
+}
+
 void ComputeRoleSync::Product(Op op, Region& out) {
   Group group;
   group.acc = op.operands[0];
