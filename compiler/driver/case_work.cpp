@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tiles times what one tile does: that of the first indices, or of the last ones, whose loops may be longer. Loops whose ends are
-// data count once.
+// data count once, those that end at `min(len[b], S)` as if they went on to S.
 #include "compiler/driver/case_work.h"
 
 #include <algorithm>
@@ -21,6 +21,16 @@ constexpr double kOperation = 1 << 12;  // of small tiles: one in many iteration
 
 bool DependsOnData(const Expr& expr) {
   return typed::Contains(expr, [](const Expr& node) { return node.kind == ExprKind::kElement; });
+}
+
+/// The expression, or of a minimum with data the part without any, which is no less; null if there is none.
+const Expr* WithoutData(const Expr& expr) {
+  if (!DependsOnData(expr)) return &expr;
+  if (expr.kind != ExprKind::kCall || expr.op != typed::Op::kMin) return nullptr;
+  for (const typed::ExprPtr& arg : expr.args) {
+    if (const Expr* part = WithoutData(*arg)) return part;
+  }
+  return nullptr;
 }
 
 double ProductsIn(const Expr* expr) {
@@ -76,8 +86,9 @@ class Counter {
   double OfStmt(const typed::Stmt& stmt) {
     switch (stmt.kind) {
       case typed::StmtKind::kFor: {
-        const bool is_data = DependsOnData(*stmt.lo) || DependsOnData(*stmt.hi);
-        const double trips = is_data ? 1 : Trips(*stmt.lo, *stmt.hi, stmt.step);
+        const Expr* hi = WithoutData(*stmt.hi);
+        const bool is_data = DependsOnData(*stmt.lo) || hi == nullptr;
+        const double trips = is_data ? 1 : Trips(*stmt.lo, *hi, stmt.step);
         Set(stmt.var, is_data ? 0 : Integer(*stmt.lo));
         return trips * OfBlock(stmt.body);
       }

@@ -2,9 +2,11 @@
 // The shapes on which the matrices of tools/test --all run the examples come to every schedule set of every kernel, on each target.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <set>
 
+#include "compiler/driver/case_work.h"
 #include "compiler/driver/load.h"
 #include "compiler/driver/shapes.h"
 #include "compiler/sema/check.h"
@@ -48,6 +50,23 @@ TEST(Shapes, ExamplesComeToEverySet) {
     }
   }
   EXPECT_GT(kernels, 100u) << "examples were not found";
+}
+
+TEST(Shapes, LoopsUpToALengthOfTheTensorsCountAsLong) {
+  SourceManager sources;
+  Diagnostics diagnostics;
+  Result<ast::Program> parsed = LoadProgram(TKC_SOURCE_DIR "/test/driver/inputs/products_by_length.tk", {}, sources, diagnostics);
+  ASSERT_TRUE(parsed);
+  const Result<typed::Program> program = Check(*parsed, {}, diagnostics);
+  ASSERT_TRUE(program);
+  for (const CheckCase& c : MakeCases(program->entries.front(), kShapes, 1)) {
+    interp::Launch launch;
+    launch.kernel = &program->entries.front().kernels.front();
+    launch.dims = c.dims;
+    launch.scalars.resize(launch.kernel->params.size());
+    const double keys = std::ceil(static_cast<double>(c.dims[1]) / 64), tiles = static_cast<double>(c.dims[0]);
+    EXPECT_GE(WorkOf(launch).products, tiles * keys * 64 * 64 * 512);
+  }
 }
 
 }  // namespace
