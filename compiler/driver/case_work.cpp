@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "compiler/interp/evaluate.h"
@@ -18,20 +19,6 @@ using typed::ExprKind;
 // Multiplications that take the simulator as long.
 constexpr double kColumnReduction = 1 << 17;
 constexpr double kOperation = 1 << 12;  // of small tiles: one in many iterations
-
-bool DependsOnData(const Expr& expr) {
-  return typed::Contains(expr, [](const Expr& node) { return node.kind == ExprKind::kElement; });
-}
-
-/// The expression, or of a minimum with data the part without any, which is no less; null if there is none.
-const Expr* WithoutData(const Expr& expr) {
-  if (!DependsOnData(expr)) return &expr;
-  if (expr.kind != ExprKind::kCall || expr.op != typed::Op::kMin) return nullptr;
-  for (const typed::ExprPtr& arg : expr.args) {
-    if (const Expr* part = WithoutData(*arg)) return part;
-  }
-  return nullptr;
-}
 
 double ProductsIn(const Expr* expr) {
   if (expr == nullptr) return 0;
@@ -86,17 +73,21 @@ class Counter {
   double OfStmt(const typed::Stmt& stmt) {
     switch (stmt.kind) {
       case typed::StmtKind::kFor: {
-        const Expr* hi = WithoutData(*stmt.hi);
-        const bool is_data = DependsOnData(*stmt.lo) || hi == nullptr;
-        const double trips = is_data ? 1 : Trips(*stmt.lo, *hi, stmt.step);
-        Set(stmt.var, is_data ? 0 : Integer(*stmt.lo));
+        const Expr *lo = WithoutData(*stmt.lo), *hi = WithoutData(*stmt.hi);
+        const bool is_data = lo == nullptr || hi == nullptr;
+        const double trips = is_data ? 1 : Trips(*lo, *hi, stmt.step);
+        Set(stmt.var, is_data ? 0 : Integer(*lo));
         return trips * OfBlock(stmt.body);
       }
       case typed::StmtKind::kIf: return std::max(OfBlock(stmt.body), OfBlock(stmt.orelse));
       case typed::StmtKind::kLet: {
         const typed::Var& var = launch_.kernel->vars[static_cast<size_t>(stmt.var)];
-        const bool is_number = !var.type.is_tile && !IsFloat(var.type.dtype) && var.level != typed::Level::kWorker;
-        if (is_number && !DependsOnData(*stmt.expr)) vars_[static_cast<size_t>(stmt.var)] = Evaluate(*stmt.expr);
+        if (var.type.is_tile || IsFloat(var.type.dtype) || var.level == typed::Level::kWorker) break;
+        const Expr* number = WithoutData(*stmt.expr);
+        if (number == nullptr)
+          data_.insert(stmt.var);
+        else
+          vars_[static_cast<size_t>(stmt.var)] = Evaluate(*number);
         break;
       }
       default: break;
@@ -104,6 +95,21 @@ class Counter {
     double products = ProductsIn(stmt.expr.get());
     for (const typed::ExprPtr& value : stmt.values) products += ProductsIn(value.get());
     return products;
+  }
+
+  bool DependsOnData(const Expr& expr) const {
+    return typed::Contains(expr, [&](const Expr& node) {
+      return node.kind == ExprKind::kElement || (node.kind == ExprKind::kVar && data_.contains(node.id));
+    });
+  }
+  /// The expression, or of a minimum with data the part without any, which is no less; null if there is none.
+  const Expr* WithoutData(const Expr& expr) const {
+    if (!DependsOnData(expr)) return &expr;
+    if (expr.kind != ExprKind::kCall || expr.op != typed::Op::kMin) return nullptr;
+    for (const typed::ExprPtr& arg : expr.args) {
+      if (const Expr* part = WithoutData(*arg)) return part;
+    }
+    return nullptr;
   }
 
   double Trips(const Expr& lo, const Expr& hi, int64_t step) {
@@ -117,6 +123,7 @@ class Counter {
   const interp::Launch& launch_;
   interp::Faults& faults_;
   std::vector<interp::Value> vars_;
+  std::set<typed::VarId> data_;  // numbers that are made of elements of tensors
 };
 
 }  // namespace
