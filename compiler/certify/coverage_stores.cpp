@@ -12,6 +12,7 @@
 #include "compiler/certify/coverage_sites.h"
 #include "compiler/ir/derived_names.h"
 #include "compiler/ir/op_traits.h"
+#include "compiler/support/internal_error.h"
 #include "compiler/symbolic/evaluate.h"
 #include "compiler/symbolic/polynomial.h"
 
@@ -93,7 +94,9 @@ class StoreWalk {
       case OpCode::kLoadRows:
       case OpCode::kLoadMulticast:
       case OpCode::kLoadRowsMulticast: return Engine(op);
-      default: return;
+      case OpCode::kFetch:             // the copy that puts down what was fetched tells the same block
+      case OpCode::kDrawTile: return;  // the counter
+      default: Ensure(!ir::AccessesGlobal(op.code), "nothing says what is stored here, or clipped", op.span);
     }
   }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/certify/scene.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/support/floor_div.h"
 
 namespace tkc::certify {
@@ -176,7 +177,7 @@ Truth Machine::IsPositive(Context& c, const Condition& condition, Question& ques
 
 Outcome Machine::Execute(Context& c) {
   const auto ran = [](bool ok) { return ok ? Outcome::kRan : Outcome::kFailed; };
-  if (IsOrdinary(c.op.code)) return ran(Touch(c));
+  if (!ir::IsReplayed(c.op.code)) return ran(Touch(c));
   switch (c.op.code) {
     case OpCode::kWaitFull:
     case OpCode::kWaitEmpty: return WaitForSlot(c);
@@ -227,7 +228,9 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kCumsum: return ran(Touch(c) && Reduce(c));
     case OpCode::kSplitSend: return ran(Touch(c) && SendShares(c));
     case OpCode::kSplitCollect: return ran(Touch(c) && Collect(c));
-    default: return ran(Touch(c));
+    default:
+      return ran(Fail(c, DiagnosticKind::kCertificateUnknown,
+                      fmt::format("the certificate cannot tell what `{}` does", ir::OpText(c.op.code))));
   }
 }
 

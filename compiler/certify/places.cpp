@@ -5,6 +5,7 @@
 
 #include "compiler/certify/sets_apart.h"
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/op_traits.h"
 
 namespace tkc::certify {
 
@@ -180,7 +181,10 @@ void Places::Fill(const Op& op, Step& step) {
     case OpCode::kCumsum:
       if (!op.symbol.empty()) step.buffer = BufferOf(op.symbol);
       return AddAccesses(op, step);
-    default: return AddAccesses(op, step);
+    default:
+      AddAccesses(op, step);
+      if (!step.accesses.empty() && !ir::IsReplayed(op.code)) NotKnown(op, "what an operation on registers does to shared memory");
+      return;
   }
 }
 

@@ -174,8 +174,6 @@ Program BuildProgram(const ir::Kernel& kernel, const Target& target, Remembers r
 void OrderLoops(Program& program);
 /// The program as it is replayed: without what makes no difference to the machine, loops and branches of nothing else included.
 Program WithoutSilent(Program program);
-/// Whether all that such an operation does is to work on registers, and on tensors in device memory.
-bool IsOrdinary(ir::OpCode code);
 /// Tiles in registers that products make or take, and those that nothing has set where they are declared.
 std::vector<bool> ProductValues(const ir::Kernel& kernel);
 

@@ -5,58 +5,12 @@
 #include <set>
 
 #include "compiler/certify/program.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::certify {
 
 using ir::OpCode;
-
-bool IsOrdinary(OpCode code) {
-  switch (code) {
-    case OpCode::kWaitFull:
-    case OpCode::kWaitEmpty:
-    case OpCode::kSplitWait:
-    case OpCode::kExpect:
-    case OpCode::kArrive:
-    case OpCode::kAdvance:
-    case OpCode::kLoadAsync:
-    case OpCode::kLoadRows:
-    case OpCode::kLoadMulticast:
-    case OpCode::kLoadRowsMulticast:
-    case OpCode::kStoreCluster:
-    case OpCode::kSyncRole:
-    case OpCode::kSyncBlock:
-    case OpCode::kNamedSync:
-    case OpCode::kNamedArrive:
-    case OpCode::kClusterSync:
-    case OpCode::kFenceAsync:
-    case OpCode::kView:
-    case OpCode::kCopyAsync:
-    case OpCode::kCommitCopies:
-    case OpCode::kWaitCopies:
-    case OpCode::kLoadLeft:
-    case OpCode::kLoadRight:
-    case OpCode::kLoadShared:
-    case OpCode::kPutTile:
-    case OpCode::kPutTileCluster:
-    case OpCode::kTakeTile:
-    case OpCode::kCopyToGlobal:
-    case OpCode::kCopyToShared:
-    case OpCode::kStoreShared:
-    case OpCode::kMmaFence:
-    case OpCode::kMma:
-    case OpCode::kMmaCommit:
-    case OpCode::kMmaWait:
-    case OpCode::kStoreAsync:
-    case OpCode::kCommitStores:
-    case OpCode::kWaitStores:
-    case OpCode::kReduce:
-    case OpCode::kCumsum:
-    case OpCode::kSplitSend:
-    case OpCode::kSplitCollect: return false;
-    default: return true;
-  }
-}
 
 std::vector<bool> ProductValues(const ir::Kernel& kernel) {
   std::vector<bool> values(kernel.values.size());
@@ -95,7 +49,7 @@ class Silencer {
   bool IsSilent(const Step& step) const {
     const bool reduces = step.op->code == OpCode::kReduce || step.op->code == OpCode::kCumsum;
     const bool meets = step.buffer >= 0 && agent_.worker->layout.SpansWarps(step.op->slot);
-    if (!step.accesses.empty() || (reduces ? meets : !IsOrdinary(step.op->code))) return false;
+    if (!step.accesses.empty() || (reduces ? meets : ir::IsReplayed(step.op->code))) return false;
     const auto is_of_product = [&](ir::ValueId value) { return product_values_[static_cast<size_t>(value)]; };
     return std::none_of(step.op->operands.begin(), step.op->operands.end(), is_of_product) &&
            std::none_of(step.op->results.begin(), step.op->results.end(), is_of_product);

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include "compiler/certify/scene.h"
+#include "compiler/ir/op_traits.h"
 #include "compiler/passes/walk.h"
+#include "compiler/support/internal_error.h"
 
 namespace tkc::certify {
 namespace {
@@ -60,7 +62,22 @@ Threads Wanted(const Op& op) {
     case OpCode::kAssignPart:
     case OpCode::kSplitSend:
     case OpCode::kSplitCollect: return Threads::kWarpgroup;
-    default: return Threads::kAny;
+    case OpCode::kWaitFull:
+    case OpCode::kWaitEmpty:
+    case OpCode::kSplitWait:
+    case OpCode::kArrive:
+    case OpCode::kSyncBlock:
+    case OpCode::kNamedSync:
+    case OpCode::kNamedArrive:
+    case OpCode::kClusterSync:
+    case OpCode::kFenceAsync:
+    case OpCode::kView:
+    case OpCode::kCommitCopies:
+    case OpCode::kCommitStores:
+    case OpCode::kWaitStores: return Threads::kAny;
+    default:
+      Ensure(!ir::IsReplayed(op.code) && !ir::AccessesGlobal(op.code), "nothing says which threads must come here", op.span);
+      return Threads::kAny;
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Names and traits of the operations, from op.def.
+#include <algorithm>
 #include <string_view>
 
 #include "compiler/ir/op_traits.h"
@@ -7,10 +8,23 @@
 namespace tkc::ir {
 namespace {
 
+using std::string_view_literals::operator""sv;
+
 struct OpInfo {
   std::string_view text;
   std::string_view traits;
 };
+
+/// Nothing is taken to be harmless because nobody has said what it is.
+constexpr bool IsClassified(std::string_view traits) {
+  const auto classes = std::count_if(traits.begin(), traits.end(), [](char c) { return "CRMB"sv.find(c) != "CRMB"sv.npos; });
+  return classes == (traits.find('S') == traits.npos ? 0 : 1);
+}
+
+#define TKC_OP(code, text, traits) \
+  static_assert(IsClassified(traits), "`" text "` must be one of C, R, M and B: op.def says what the certificate takes these as");
+#include "compiler/ir/op.def"
+#undef TKC_OP
 
 constexpr OpInfo kOps[] = {
 #define TKC_OP(code, text, traits) {text, traits},
@@ -27,6 +41,7 @@ std::string_view OpText(OpCode code) { return Info(code).text; }
 bool InTileLevel(OpCode code) { return Has(code, 'T'); }
 bool InScheduleLevel(OpCode code) { return Has(code, 'S'); }
 bool AccessesGlobal(OpCode code) { return Has(code, 'G'); }
+bool IsReplayed(OpCode code) { return Has(code, 'M'); }
 
 std::pair<Scalar, int64_t> ColumnOfBox(const Kernel& kernel, const Op& copy) {
   const TensorMap& map = *FindNamed(kernel.maps, copy.symbol);

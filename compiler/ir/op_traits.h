@@ -15,6 +15,8 @@ bool InTileLevel(OpCode code);
 bool InScheduleLevel(OpCode code);
 /// Reads or writes global memory itself, whatever its scalars are.
 bool AccessesGlobal(OpCode code);
+/// Shows, reads or writes shared memory, orders, or ends later than it returns: what it does has a place among other operations.
+bool IsReplayed(OpCode code);
 
 // ---- control flow and scalars
 
