@@ -171,7 +171,8 @@ class Teller {
   bool IsTold(const Iteration& iteration) const {
     for (size_t axis = 0; axis < base_.size(); ++axis) {
       const std::optional<Polynomial> distance = Distance(base_[axis], iteration);
-      if (distance && IsAnyWithin(Reaches(axis, iteration.name), Size(*distance))) return true;
+      const std::optional<Polynomial> size = distance ? Size(*distance) : std::nullopt;
+      if (size && IsAnyWithin(Reaches(axis, iteration.name), *size)) return true;
     }
     return false;
   }
@@ -228,9 +229,9 @@ class Teller {
     return Fixed(symbolic::Sub(next, base));
   }
 
-  static Polynomial Size(const Polynomial& distance) {
+  static std::optional<Polynomial> Size(const Polynomial& distance) {
     const bool is_negative = distance.size() == 1 && distance.begin()->first.empty() && distance.begin()->second < 0;
-    return is_negative ? symbolic::Sum({}, distance, -1) : distance;
+    return is_negative ? symbolic::Sum({}, distance, -1) : std::optional(distance);
   }
 
   /// Bounds on the elements of an axis from the first to the last one, whatever is not told apart, but for `but`.
@@ -246,10 +247,10 @@ class Teller {
       start = !IsNonNegative(*distance) || begins_anywhere ? nullptr
               : start                                      ? symbolic::Substitute(start, other.name, symbolic::Int(0))
                                                            : start;
-      const Polynomial size = Size(*distance);
+      const std::optional<Polynomial> size = Size(*distance);
       const std::optional<Polynomial> moved =
-          reach && steps && IsNonNegative(size) ? symbolic::Product(size, *steps) : std::nullopt;
-      reach = moved ? std::optional(symbolic::Sum(*reach, *moved)) : std::nullopt;
+          reach && steps && size && IsNonNegative(*size) ? symbolic::Product(*size, *steps) : std::nullopt;
+      reach = moved ? symbolic::Sum(*reach, *moved) : std::nullopt;
     }
     std::vector<Polynomial> reaches = start ? ReachesToEnd(axis, start) : std::vector<Polynomial>{};
     if (reach) reaches.push_back(std::move(*reach));
@@ -260,13 +261,13 @@ class Teller {
   std::optional<Polynomial> LastStep(const Iteration& iteration) const {
     if (iteration.digit) {
       const std::optional<Polynomial>& end = iteration.digit->end;
-      return end && iteration.digit->begins_at_zero ? std::optional(symbolic::Sum(*end, Number(-1))) : std::nullopt;
+      return end && iteration.digit->begins_at_zero ? symbolic::Sum(*end, Number(-1)) : std::nullopt;
     }
     if (const std::optional<int64_t> length = symbolic::MostDifference(iteration.hi, iteration.lo))
       return Number(std::max<int64_t>(*length - 1, 0) / iteration.step);
     const std::optional<Polynomial> length = Fixed(symbolic::Sub(iteration.hi, iteration.lo));
     const std::optional<Polynomial> steps = length ? symbolic::ExactQuotient(*length, Number(iteration.step)) : std::nullopt;
-    return steps ? std::optional(symbolic::Sum(*steps, Number(-1))) : std::nullopt;
+    return steps ? symbolic::Sum(*steps, Number(-1)) : std::nullopt;
   }
 
   /// Where all stores are cut.
@@ -307,8 +308,10 @@ class Teller {
   }
 
   bool IsAnyWithin(const std::vector<Polynomial>& reaches, const Polynomial& distance) const {
-    return std::any_of(reaches.begin(), reaches.end(),
-                       [&](const Polynomial& reach) { return IsNonNegative(symbolic::Sum(distance, reach, -1)); });
+    return std::any_of(reaches.begin(), reaches.end(), [&](const Polynomial& reach) {
+      const std::optional<Polynomial> rest = symbolic::Sum(distance, reach, -1);
+      return rest && IsNonNegative(*rest);
+    });
   }
 
   bool IsNonNegative(const Polynomial& polynomial) const {

@@ -14,7 +14,11 @@ namespace tkc::sema {
 using symbolic::Polynomial;
 using typed::VarId;
 
-void Add(Polynomial& to, const Polynomial& from, int64_t factor) { to = symbolic::Sum(std::move(to), from, factor); }
+bool Add(Polynomial& to, const Polynomial& from, int64_t factor) {
+  std::optional<Polynomial> sum = symbolic::Sum(to, from, factor);
+  if (sum) to = std::move(*sum);
+  return sum.has_value();
+}
 
 namespace {
 
@@ -38,8 +42,7 @@ Polynomial StartFromLoops(const StoredAxis& axis, const GridStore& store, const 
   for (auto iteration = store.around.rbegin(); iteration != store.around.rend(); ++iteration) {
     const auto own = start.find(KeyOf(iteration->var));
     if (own == start.end() || std::abs(own->second) > kLargestSpan || !iteration->lo || !is_replaced(*iteration)) continue;
-    from_zero.insert(iteration->var);
-    Add(start, *iteration->lo, own->second);
+    if (Add(start, *iteration->lo, own->second)) from_zero.insert(iteration->var);
   }
   return start;
 }
@@ -103,8 +106,7 @@ void AddStores(const StoredAxis& axis, std::vector<Stride>& strides) {
 int64_t MostBehind(const StoredAxis& axis, const Polynomial& first) {
   int64_t most = 0;
   for (Polynomial gap : axis.ends) {
-    Add(gap, first, -1);
-    const bool is_number = gap.size() == 1 && gap.begin()->first.empty() && gap.begin()->second > 0;
+    const bool is_number = Add(gap, first, -1) && gap.size() == 1 && gap.begin()->first.empty() && gap.begin()->second > 0;
     if (is_number && (most == 0 || gap.begin()->second < most)) most = gap.begin()->second;
   }
   return most;
@@ -195,8 +197,7 @@ class SymbolicStrides {
       if (!iteration.lo || (from_zero_.count(iteration.var) == 0 && MentionsOpen(*iteration.lo))) continue;
       Polynomial rest = start_, stride;
       const std::optional<Polynomial> factor = TakeFactor(rest, iteration.var);
-      if (!factor || MentionsOpen(*factor)) continue;
-      Add(stride, *factor, iteration.step);
+      if (!factor || MentionsOpen(*factor) || !Add(stride, *factor, iteration.step)) continue;
       const auto is_stepped_over = [&](const Polynomial& each) { return StepsOver(stride, each); };
       if (std::any_of(covered.begin(), covered.end(), is_stepped_over)) return &iteration;
     }
@@ -206,8 +207,7 @@ class SymbolicStrides {
   /// What all iterations cover together, where their blocks are whole: the length of the range times the factor.
   std::optional<Polynomial> Covered(const Polynomial& factor, const Iteration& iteration) const {
     std::optional<Polynomial> length = iteration.end;
-    if (!length) return std::nullopt;
-    Add(*length, *iteration.lo, -1);
+    if (!length || !Add(*length, *iteration.lo, -1)) return std::nullopt;
     const bool is_whole = symbolic::ExactQuotient(*length, {{"", iteration.step}}).has_value();
     return !is_whole || MentionsOpen(*length) ? std::nullopt : symbolic::Product(factor, *length);
   }
@@ -215,8 +215,7 @@ class SymbolicStrides {
   /// Up to where blocks are cut.
   void AddCuts(std::vector<Polynomial>& covered) const {
     for (Polynomial end : axis_.ends) {
-      Add(end, start_, -1);
-      if (!end.empty() && !MentionsOpen(end)) covered.push_back(std::move(end));
+      if (Add(end, start_, -1) && !end.empty() && !MentionsOpen(end)) covered.push_back(std::move(end));
     }
   }
 
@@ -232,11 +231,11 @@ class SymbolicStrides {
 bool BeginsIn(const Run& run, const StoredAxis& axis, const GridStore& store) {
   std::set<VarId> from_zero;
   Polynomial behind = StartFromLoops(axis, store, [](const Iteration&) { return true; }, from_zero);
-  Add(behind, run.first, -1);
-  return std::all_of(behind.begin(), behind.end(), [&](const auto& term) {
-    const bool is_distance = std::any_of(from_zero.begin(), from_zero.end(), [&](VarId var) { return term.first == KeyOf(var); });
-    return term.second > 0 && (term.first.empty() || is_distance);
-  });
+  return Add(behind, run.first, -1) && std::all_of(behind.begin(), behind.end(), [&](const auto& term) {
+           const bool is_distance =
+               std::any_of(from_zero.begin(), from_zero.end(), [&](VarId var) { return term.first == KeyOf(var); });
+           return term.second > 0 && (term.first.empty() || is_distance);
+         });
 }
 
 Apart ApartAlong(const StoredAxis& axis, const GridStore& store, const std::set<VarId>& known) {

@@ -11,8 +11,8 @@ namespace tkc::sema {
 
 constexpr int64_t kLargestSpan = int64_t{1} << 20;  // of coefficients of a loop's start, and of iterations that are counted
 
-/// to += factor * from
-void Add(symbolic::Polynomial& to, const symbolic::Polynomial& from, int64_t factor);
+/// to += factor * from; false, and nothing is added, where symbolic::Sum has no sum.
+[[nodiscard]] bool Add(symbolic::Polynomial& to, const symbolic::Polynomial& from, int64_t factor);
 
 /// Whether all that the axis stores lies at or behind where the run begins.
 bool BeginsIn(const Run& run, const StoredAxis& axis, const GridStore& store);

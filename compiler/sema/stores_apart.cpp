@@ -72,8 +72,7 @@ std::vector<Polynomial> CommonZeros(const GridStore& a, const GridStore& b) {
 /// Whether not both can be zero: their difference is a number other than zero.
 bool DifferByNumber(const Polynomial& a, const Polynomial& b) {
   Polynomial difference = a;
-  Add(difference, b, -1);
-  return difference.size() == 1 && difference.begin()->first.empty();
+  return Add(difference, b, -1) && difference.size() == 1 && difference.begin()->first.empty();
 }
 
 /// Leaves of what bounds one axis what bounds the other as well.
@@ -115,8 +114,7 @@ std::optional<Polynomial> Earliest(const GridStore& store, const Polynomial& sta
     }
     const int64_t coefficient = own->second;
     earliest.erase(own);
-    if (Mentions(earliest, iteration.var)) return std::nullopt;
-    Add(earliest, *iteration.lo, coefficient);
+    if (Mentions(earliest, iteration.var) || !Add(earliest, *iteration.lo, coefficient)) return std::nullopt;
   }
   return earliest;
 }
@@ -193,15 +191,14 @@ bool EndsBefore(const GridStore& before, const GridStore& after) {
       return apart.count(iteration.var) > 0 || !(Mentions(end, iteration.var) || Mentions(*then, iteration.var));
     };
     Polynomial gap = *then;
-    Add(gap, end, -1);
+    if (!Add(gap, end, -1)) return false;
     const bool is_behind = gap.empty() || (gap.size() == 1 && gap.begin()->first.empty() && gap.begin()->second >= 0);
     return is_behind && std::all_of(before.around.begin(), before.around.end(), is_tied) &&
            std::all_of(after.around.begin(), after.around.end(), is_tied);
   };
   for (size_t i = 0; i < before.axes.size(); ++i) {
     std::vector<Polynomial> ends = before.axes[i].ends;
-    ends.push_back(before.axes[i].start);
-    Add(ends.back(), {{"", before.axes[i].extent}}, 1);
+    if (Polynomial end = before.axes[i].start; Add(end, {{"", before.axes[i].extent}}, 1)) ends.push_back(std::move(end));
     if (std::any_of(ends.begin(), ends.end(), [&](const Polynomial& end) { return is_before(end, after.axes[i]); })) return true;
   }
   return false;
@@ -243,7 +240,8 @@ static GridStore Together(const std::vector<PlacedStore>& group) {
       first = std::min(first, placed.offsets[i]);
       end = std::max(end, placed.offsets[i] + placed.store->axes[i].extent);
     }
-    Add(together.axes[i].start, {{"", first - group[0].offsets[i]}}, 1);  // where the first of them begins
+    together.axes[i].start.erase("");
+    if (first != 0) together.axes[i].start[""] = first;  // where the first of them begins
     int64_t apart = 0, extent = 0;
     for (const PlacedStore& placed : group) {
       apart = std::gcd(apart, placed.offsets[i] - first);

@@ -56,22 +56,28 @@ class Least {
       const std::optional<Polynomial> divided = ToPolynomial(quotient->args[0]);
       if (!divided) continue;
       const int64_t times = coefficient / divisor;
+      terms_.erase(std::string(key));
       if (quotient->kind == Kind::kDiv)
         AddRemainder(-times, Make(Kind::kMod, DType::kI64, quotient->args));
       else
         AddLeast(times < 0 ? times : 0, divisor - 1);
       NoteAtoms(quotient->args[0]);
-      terms_.erase(key);
-      terms_ = Sum(std::move(terms_), *divided, times);
-      return true;
+      Add(times, *divided);
+      return is_known_;
     }
     return false;
   }
 
   /// A remainder that occurs already is the same number.
   void AddRemainder(int64_t times, const Scalar& remainder) {
-    if (const std::optional<Polynomial> term = ToPolynomial(remainder)) terms_ = Sum(std::move(terms_), *term, times);
+    if (const std::optional<Polynomial> term = ToPolynomial(remainder)) Add(times, *term);
     NoteAtoms(remainder);
+  }
+
+  void Add(int64_t times, const Polynomial& terms) {
+    std::optional<Polynomial> sum = Sum(std::move(terms_), terms, times);
+    is_known_ = is_known_ && sum;
+    terms_ = std::move(sum).value_or(Polynomial{});
   }
 
   void AddLeast(int64_t times, int64_t number) {

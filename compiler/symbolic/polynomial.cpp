@@ -170,9 +170,11 @@ bool IsCommutative(Kind kind) {
 
 bool IsSum(const Scalar& scalar) { return scalar->dtype == DType::kI64 && IsPolynomialKind(scalar->kind); }
 
-Polynomial Sum(Polynomial a, const Polynomial& b, int64_t factor) {
-  for (const auto& [key, coefficient] : b) a[key] += factor * coefficient;
-  std::erase_if(a, [](const auto& term) { return term.second == 0; });
+std::optional<Polynomial> Sum(Polynomial a, const Polynomial& b, int64_t factor) {
+  for (const auto& [key, coefficient] : b) {
+    int64_t product = 0;
+    if (__builtin_mul_overflow(factor, coefficient, &product) || !AddTerm(a, key, product)) return std::nullopt;
+  }
   return a;
 }
 
@@ -314,7 +316,7 @@ int64_t DivisorOfTerms(const Scalar& scalar) {
   const auto polynomial = ToPolynomial(scalar);
   if (!polynomial) return KnownDivisor(scalar);
   int64_t divisor = 0;
-  for (const auto& [key, coefficient] : *polynomial) divisor = std::gcd(divisor, coefficient);
+  for (const auto& [key, coefficient] : *polynomial) divisor = coefficient == INT64_MIN ? 1 : std::gcd(divisor, coefficient);
   return divisor;
 }
 

@@ -22,8 +22,8 @@ bool IsCommutative(Kind kind);
 /// Nothing if a coefficient would overflow or the product has more than a few dozen terms.
 std::optional<Polynomial> ToPolynomial(const Scalar& scalar);
 std::optional<Polynomial> Product(const Polynomial& a, const Polynomial& b);
-/// a + factor * b
-Polynomial Sum(Polynomial a, const Polynomial& b, int64_t factor = 1);
+/// a + factor * b; likewise.
+std::optional<Polynomial> Sum(Polynomial a, const Polynomial& b, int64_t factor = 1);
 
 /// a + sign * b, if that is the same integer whatever the names stand for.
 std::optional<int64_t> ConstantSum(const Scalar& a, const Scalar& b, int64_t sign);

@@ -279,6 +279,16 @@ TEST(Polynomials, TheMostThatADifferenceCanBe) {
   EXPECT_EQ(MostDifference(Read("max(m + 8, n)"), Read("m")), std::nullopt);
 }
 
+TEST(Polynomials, SumsThatOverflowAreNone) {
+  const Polynomial large = {{"m*", INT64_MAX / 2 + 1}}, one = {{"", 1}, {"m*", 1}};
+  EXPECT_EQ(Sum(large, large), std::nullopt);
+  EXPECT_EQ(Sum({}, large, 2), std::nullopt);
+  EXPECT_EQ(Sum({}, {{"", INT64_MIN}}, -1), std::nullopt);
+  EXPECT_EQ(Sum(one, one, -1), Polynomial{});
+  EXPECT_EQ(Sum(one, one, 2), (Polynomial{{"", 3}, {"m*", 3}}));
+  EXPECT_EQ(Product(large, {{"m*", 2}}), std::nullopt);
+}
+
 TEST(Condition, SameAndNegated) {
   const auto relation = [](std::string_view a, std::string_view b) {
     const Condition x = ConditionOf(Read(a)), y = ConditionOf(Read(b));
