@@ -8,10 +8,10 @@
 #include "compiler/command_line_faults.h"
 #include "compiler/driver/check_kernel.h"
 #include "compiler/driver/compile.h"
-#include "compiler/driver/interrupt.h"
 #include "compiler/driver/run_kernel.h"
 #include "compiler/driver/trace_kernel.h"
 #include "compiler/support/internal_error.h"
+#include "compiler/support/interrupt.h"
 
 namespace {
 
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   tkc::CommandLine line;
   if (const std::optional<int> status = tkc::ParseCommandLine(argc, argv, line)) return *status;
   const bool compiles = line.command == tkc::Command::kCompile;
-  if (!compiles) tkc::WatchInterrupts();
+  tkc::WatchInterrupts();
   int status = 1;
   try {
     status = Execute(line);

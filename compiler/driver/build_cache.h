@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/driver/interrupt.h"
 #include "compiler/support/diagnostic.h"
+#include "compiler/support/interrupt.h"
 #include "compiler/support/output_file.h"
 
 namespace tkc {

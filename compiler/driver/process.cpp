@@ -14,7 +14,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "compiler/driver/interrupt.h"
+#include "compiler/support/interrupt.h"
 
 extern char** environ;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "compiler/driver/interrupt.h"
+#include "compiler/support/interrupt.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -56,7 +57,11 @@ void WatchInterrupts() {
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(&signals, signal);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::thread(Watch, signals).detach();
+  try {
+    std::thread(Watch, signals).detach();
+  } catch (const std::system_error&) {  // no thread is left to be had: a stop ends the process as it does any other
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  }
 }
 
 Result<ScratchFolder> ScratchFolder::Make(Diagnostics& diagnostics, const std::string& parent) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a command leaves behind when it is stopped: nothing. Ctrl-C, SIGTERM and SIGHUP end the programs it has started, remove its
-// temporary folders, and end it with status 128 + signal. A thread of its own waits for them, so that nothing runs inside a
-// handler.
+// temporary folders, and end it with status 128 + signal; outputs that are being put in their places are first. A thread of its own
+// waits for them, so that nothing runs inside a handler.
 #pragma once
 
 #include <sys/types.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/support/output_file.h"
 
+#include "compiler/support/interrupt.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -52,15 +54,17 @@ bool WriteAll(int fd, std::string_view text) {
   return true;
 }
 
-/// Writes a file beside `path` that nobody sees yet; its name, or empty with errno set.
+/// Writes a file beside `path` that nobody looks for; its name, or empty with errno set.
 std::string WriteTemporary(const std::string& path, std::string_view text) {
-  std::string name = path + ".XXXXXX";
-  const int fd = mkstemp(name.data());
-  if (fd < 0) return {};
-  // As an ordinary new file would have it; mkstemp makes it private.
-  const mode_t mask = umask(0);
-  umask(mask);
-  const bool ok = fchmod(fd, 0666 & ~mask) == 0 && WriteAll(fd, text);
+  std::string name;
+  int fd = -1;
+  // Opened, not made by mkstemp: so it has the rights of any new file, and nobody has to ask for the umask, which sets it for all.
+  for (int number = 0; fd < 0; ++number) {
+    name = fmt::format("{}.{}-{}", path, getpid(), number);
+    fd = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0 && errno != EEXIST) return {};
+  }
+  const bool ok = WriteAll(fd, text);
   const int error = errno;
   if (close(fd) == 0 && ok) return name;
   unlink(name.c_str());
@@ -119,7 +123,8 @@ Result<void> WriteFiles(const std::vector<OutputFile>& files, Diagnostics& diagn
     if (error == EISDIR) report.Help("name a file in it");
     return report;
   };
-  for (const OutputFile& file : files) {
+  std::vector<const OutputFile*> renamed;
+  for (const OutputFile& file : files) {  // these may wait for who reads them, and then a stop must not
     if (IsStandardOutput(file.path)) {
       if (std::fwrite(file.text.data(), 1, file.text.size(), stdout) != file.text.size() || std::fflush(stdout) != 0) {
         return fail("standard output");
@@ -127,16 +132,20 @@ Result<void> WriteFiles(const std::vector<OutputFile>& files, Diagnostics& diagn
     } else if (!IsRegularOrNew(file.path)) {
       if (!WriteInPlace(file.path, file.text)) return fail(file.path);
     } else {
-      const std::string path = Followed(file.path);
-      errno = EACCES;
-      if (IsReadOnly(path)) return fail(file.path);
-      std::string temporary = WriteTemporary(path, file.text);
-      if (temporary.empty()) return fail(file.path);
-      pending.push_back({std::move(temporary), path});
+      renamed.push_back(&file);
     }
   }
-  for (const Pending& p : pending) {
-    if (std::rename(p.temporary.c_str(), p.path.c_str()) != 0) return fail(p.path);
+  const Uninterrupted scope;
+  for (const OutputFile* file : renamed) {
+    const std::string path = Followed(file->path);
+    errno = EACCES;
+    if (IsReadOnly(path)) return fail(file->path);
+    std::string temporary = WriteTemporary(path, file->text);
+    if (temporary.empty()) return fail(file->path);
+    pending.push_back({std::move(temporary), path});
+  }
+  for (auto p = pending.rbegin(); p != pending.rend(); ++p) {
+    if (std::rename(p->temporary.c_str(), p->path.c_str()) != 0) return fail(p->path);
   }
   return {};
 }

@@ -18,7 +18,8 @@ struct OutputFile {
 /// Reports what would replace a source that has been read, by whatever name, or another output.
 void CheckOutputPaths(const std::vector<std::string>& paths, const SourceManager& sources, Diagnostics& diagnostics);
 
-/// Writes all of `files` or reports; nothing is renamed before everything is written.
+/// Writes all of `files` or reports; nothing is renamed before everything is written, and the first one last: a build tool that
+/// finds it new finds new what was written beside it. A stop (interrupt.h) waits until all are there.
 Result<void> WriteFiles(const std::vector<OutputFile>& files, Diagnostics& diagnostics);
 
 }  // namespace tkc
