@@ -27,7 +27,8 @@ TK_DEVICE void min_global(int64_t* p, int64_t x) { arch::red_min_s64(p, x); }
 TK_DEVICE void max_global(uint64_t* p, uint64_t x) { arch::red_max_u64(p, x); }
 TK_DEVICE void min_global(uint64_t* p, uint64_t x) { arch::red_min_u64(p, x); }
 
-// Floats order like their bits: the positive ones upwards, the negative ones downwards. A NaN is ignored.
+// Floats order like their bits: the positive ones upwards, the negative ones downwards. A NaN is ignored; in memory,
+// which begins as the preset, only sums can have left one.
 TK_DEVICE void max_global(float* p, float x) {
     const int bits = __builtin_bit_cast(int, x);
     if (x != x) return;
@@ -72,6 +73,8 @@ TK_DEVICE void min_global(T* p, T x) { keep_better_global(p, x, [](float a, floa
 TK_DEVICE void add_global(bf16* p, bf16 x) {
 #if TK_HAS_SM90
     sm90::red_add_bf16(p, x.bits);
+#elif defined(TK_GFX)
+    arch::red_add_bf16(p, x.bits);
 #else
     replace_global(p, [&](bf16 held) { return bf16(float(held) + float(x)); });
 #endif

@@ -26,16 +26,6 @@ TK_DEVICE void red_add_f32(float* p, float x) {
     (void)__builtin_amdgcn_global_atomic_fadd_f32((detail::global_pointer<float>)(p), x);
 }
 
-/// There are no wider ones.
-TK_DEVICE void red_add_f32x2(float* p, float x, float y) {
-    red_add_f32(p, x);
-    red_add_f32(p + 1, y);
-}
-TK_DEVICE void red_add_f32x4(float* p, float x, float y, float z, float w) {
-    red_add_f32x2(p, x, y);
-    red_add_f32x2(p + 2, z, w);
-}
-
 /// global_atomic_pk_add_bf16, global_atomic_pk_add_f16
 TK_DEVICE void red_add_bf16(void* p, uint16_t bits) {
     using pair = short __attribute__((ext_vector_type(2)));

@@ -22,7 +22,5 @@ using sm80::red_min_s64;
 using sm80::red_min_u32;
 using sm80::red_min_u64;
 using sm90::red_add_bf16;
-using sm90::red_add_f32x2;
-using sm90::red_add_f32x4;
 
 }  // namespace tk::gfx9
