@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "compiler/certify/conflicts.h"
 #include "compiler/codegen/emit.h"
@@ -16,6 +15,7 @@
 #include "compiler/driver/outputs.h"
 #include "compiler/driver/pass_runner.h"
 #include "compiler/driver/session.h"
+#include "compiler/driver/suggest_values.h"
 #include "compiler/ir/from_ast.h"
 #include "compiler/ir/parse.h"
 #include "compiler/ir/print.h"
@@ -58,7 +58,6 @@
 #include "compiler/passes/separate_rings.h"
 #include "compiler/passes/share_reads.h"
 #include "compiler/passes/share_room.h"
-#include "compiler/passes/shared_room.h"
 #include "compiler/passes/sink_reductions.h"
 #include "compiler/passes/skip_masks.h"
 #include "compiler/passes/split_sums.h"
@@ -72,7 +71,6 @@
 #include "compiler/sema/check.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/syntax/ast_print.h"
-#include "compiler/syntax/source_text.h"
 
 namespace tkc {
 namespace {
@@ -246,52 +244,6 @@ bool FitsWith(const Options& given, const ast::Program& program, const Target& t
   return LowerKernels(kPasses, trial, module, target, Until::kSchedule, nullptr);
 }
 
-/// Whether a tensor has as many elements along an axis as the parameter of the kernel, of which `entry` may be an instance, says:
-/// another value is another problem.
-bool IsExtent(const ast::Program& program, const std::string& entry, const std::string& parameter) {
-  const auto is_parameter = [&](const ast::ExprPtr& dim) { return dim && ast::SourceText(*dim) == parameter; };
-  for (const ast::File& file : program.files) {
-    for (const ast::KernelDecl& decl : file.kernels) {
-      if (entry != decl.name.text && !entry.starts_with(decl.name.text + "_")) continue;
-      for (const ast::Param& param : decl.params) {
-        if (std::any_of(param.type->dims.begin(), param.type->dims.end(), is_parameter)) return true;
-      }
-    }
-  }
-  return false;
-}
-
-/// Where shared memory or registers do not suffice: which parameter to halve, and how often, until they do; or to double, as what
-/// is small may count workers. Of the kernels `failed`: others may have parameters of these names, with values of their own.
-void SuggestValues(Session& session, const ast::Program& program, const Target& target,
-                   const std::vector<const ir::Kernel*>& failed) {
-  constexpr int64_t kSmall = 8;
-  const auto& all = session.diagnostics.All();
-  const auto is_overflow = [](const Diagnostic& each) {
-    return each.kind == DiagnosticKind::kRegisterOverflow || (each.kind == DiagnosticKind::kSharedMemoryOverflow &&
-                                                              !each.helps.empty() && each.helps[0].text == passes::kSmallerTiles);
-  };
-  const auto overflow = std::find_if(all.begin(), all.end(), is_overflow);
-  if (overflow == all.end() || !session.options.run_passes.empty()) return;
-  std::string ways;
-  std::map<std::string, int64_t> parameters;
-  for (const ir::Kernel* kernel : failed) {
-    for (const auto& binding : kernel->bindings) {
-      if (!IsExtent(program, kernel->entry, binding.first)) parameters.insert(binding);
-    }
-  }
-  for (const auto& [name, value] : parameters) {
-    const int64_t least = value < kSmall ? 1 : kSmall, most = value < kSmall ? kSmall : value;
-    int64_t other = value;
-    bool fits = false;
-    while (!fits && other % 2 == 0 && other / 2 >= least) fits = FitsWith(session.options, program, target, name, other /= 2);
-    if (!fits) other = value;
-    while (!fits && other > 0 && other * 2 <= most) fits = FitsWith(session.options, program, target, name, other *= 2);
-    if (fits) ways += fmt::format("{}`{} = {}` instead of {}", ways.empty() ? "it fits with " : ", or with ", name, other, value);
-  }
-  if (!ways.empty()) session.diagnostics.Again(static_cast<size_t>(overflow - all.begin())).Help(ways);
-}
-
 /// One kernel for each schedule set of the file that is for `target`; false if it can't be.
 bool CompileFor(Session& session, const ast::Program& program, const Target& target, std::vector<ir::Module>& modules,
                 std::string& text) {
@@ -301,7 +253,8 @@ bool CompileFor(Session& session, const ast::Program& program, const Target& tar
   modules.push_back(ir::FromAst(*checked, std::string(target.name)));
   std::vector<const ir::Kernel*> failed;
   if (LowerModule(session, modules.back(), target, text, &failed)) return true;
-  SuggestValues(session, program, target, failed);
+  const auto fits = [&](const std::string& name, int64_t value) { return FitsWith(session.options, program, target, name, value); };
+  if (session.options.run_passes.empty()) SuggestValues(program, failed, fits, session.diagnostics);
   return false;
 }
 
