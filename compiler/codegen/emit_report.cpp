@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/certify/conflicts.h"
 #include "compiler/codegen/describe.h"
 #include "compiler/codegen/emit.h"
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_launcher.h"
+#include "compiler/passes/conflicts.h"
 
 namespace tkc::codegen {
 namespace {
@@ -70,15 +70,15 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
 
 /// A line for each access to shared memory, made to be read by scripts, too: test/sim/conflicts.py and test/gpu/conflicts do.
 void SharedTraffic(const ir::Kernel& kernel, const SourceManager& sources, std::string& out) {
-  const std::vector<certify::SharedAccess> accesses = certify::SharedAccesses(kernel);
+  const std::vector<passes::SharedAccess> accesses = passes::SharedAccesses(kernel);
   if (accesses.empty()) return;
   out +=
       "\n  accesses to shared memory: instructions of a warp, wavefronts (passes over the banks), wavefronts without conflicts\n";
-  for (const certify::SharedAccess& access : accesses) {
+  for (const passes::SharedAccess& access : accesses) {
     const std::string place = access.span == kNoSpan ? "-" : std::to_string(sources.Line(access.span));
     out += fmt::format(
         "    line {:<4} {:<14} {:<16} {:<16} width {:<3} instructions {:<4} wavefronts {:<4} ideal {:<4} degree {:.3g}{}\n", place,
-        certify::Name(access.kind), access.buffer, fmt::format("{}[{},{}]", Name(access.dtype), access.rows, access.cols),
+        passes::Name(access.kind), access.buffer, fmt::format("{}[{},{}]", Name(access.dtype), access.rows, access.cols),
         access.width, access.instructions, access.wavefronts, access.ideal, access.Degree(),
         access.row_alignment == 0 ? "" : fmt::format(" if rows are aligned to {}", access.row_alignment));
   }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "compiler/certify/conflicts.h"
 #include "compiler/codegen/emit.h"
 #include "compiler/driver/host_compiler.h"
 #include "compiler/driver/load.h"
@@ -25,6 +24,7 @@
 #include "compiler/passes/apply_conditions.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/compute_anew.h"
+#include "compiler/passes/conflicts.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/cut_statements.h"
 #include "compiler/passes/cut_stores.h"
@@ -190,7 +190,7 @@ bool LowerModule(Session& session, ir::Module& module, const Target& target, std
   std::string* certificate = options.emit == Emit::kCertificate ? &text : nullptr;
   if (!LowerKernels(kPasses, session, module, target, Until::kProved, certificate, failed)) return false;
   if (options.emit == Emit::kCertificate) return true;
-  certify::WarnOfConflicts(module, session.diagnostics);
+  passes::WarnOfConflicts(module, session.diagnostics);
   if (options.emit == Emit::kReport) text += codegen::EmitReport(module, session.sources);
   return true;
 }

@@ -261,7 +261,7 @@ MUTANTS = [
 ELSEWHERE = {
     "garbage: non-contiguous input taken as contiguous": "the launcher's: strides, offsets and padding in `tkc check` and tools/gpu-test",
     "slow without a word: register spills": "ptxas: tools/gpu-test refuses a spill",
-    "slow without a word: bank conflicts": "test/certify/bank_conflict.tk, test/sim/conflicts.test",
+    "slow without a word: bank conflicts": "test/passes/conflicts/bank_conflict.tk, test/sim/conflicts.test",
     "slow without a word: 132 SMs hard-coded": "`--sms` of `tkc run` and `tkc check`: mutants run with 1, 2 and 4",
     "unreadable: template stacks, unknown locations, asserts that vanish": "tools/check_diagnostics",
 }

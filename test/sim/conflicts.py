@@ -38,7 +38,7 @@ CASES = [
     ("test/run/attention_64.tk", "--dims H=1,N=128,S=128 --scalar scale=0.125", 16, None),
     ("test/run/narrow_8.tk", "", 16, None),
     ("test/run/narrow_24.tk", "", 16, None),
-    ("test/certify/bank_conflict.tk", "--dims M=64,N=64", 16, None),
+    ("test/passes/conflicts/bank_conflict.tk", "--dims M=64,N=64", 16, None),
 ]
 
 

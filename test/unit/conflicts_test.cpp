@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/certify/shared_moves.h"
 #include "compiler/layout/conflict.h"
+#include "compiler/passes/shared_moves.h"
 
-namespace tkc::certify {
+namespace tkc::passes {
 namespace {
 
 using layout::kMatrixFragment;
@@ -128,4 +128,4 @@ TEST(SharedMoves, GuardedCopiesAndExchangesAreFree) {
 }
 
 }  // namespace
-}  // namespace tkc::certify
+}  // namespace tkc::passes

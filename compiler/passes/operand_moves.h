@@ -3,10 +3,10 @@
 // runtime/include/tk/ops/fragment_load.h.
 #pragma once
 
-#include "compiler/certify/shared_moves.h"
+#include "compiler/passes/shared_moves.h"
 #include "compiler/target/target.h"
 
-namespace tkc::certify {
+namespace tkc::passes {
 
 /// warpgroup::load_left of [rows, K] and warpgroup::load_right of [K, columns], by the four warps of an instance.
 MoveCost LeftMove(const ir::RegisterLayout& registers, const Window& window);
@@ -18,4 +18,4 @@ MoveCost WaveOperandMove(const ir::RegisterLayout& registers, const Target& targ
 /// copy_async on these: the lanes of a wave write one behind the other.
 MoveCost WaveCopyMove(const Target& target, const Window& window);
 
-}  // namespace tkc::certify
+}  // namespace tkc::passes

@@ -8,7 +8,7 @@
 #include "compiler/ir/ir.h"
 #include "compiler/layout/register_layout.h"
 
-namespace tkc::certify {
+namespace tkc::passes {
 
 /// A window of rows x cols elements at (row0, col0) of a tile in shared memory; transposed: rows and columns are those seen through
 /// it.
@@ -44,4 +44,4 @@ MoveCost FragmentMove(int64_t rows, int64_t cols, int64_t shares, bool is_store)
 /// One fetch of eight rows of 16 bytes, the costliest of the window.
 MoveCost MatrixFetch(const Window& window);
 
-}  // namespace tkc::certify
+}  // namespace tkc::passes

@@ -8,7 +8,7 @@ import sys
 # Elements of two bytes, turned one by one: two of them lie in each word of a bank. Halves of rows of 128 bytes, 8 bytes a lane. And sums
 # in f32 of which a lane has 8 neighbours, as of the bf16 they are made of: exchanged once, at the end.
 KNOWN = {"transpose.tk": {"1", "2"}, "rotary.tk": {"1", "2"}, "norm_backward.tk": {"1", "2"}}
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "examples"
 
 
 def main():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "compiler/certify/shared_moves.h"
+#include "compiler/passes/shared_moves.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,7 @@
 #include "compiler/layout/bank_model.h"
 #include "compiler/layout/conflict.h"
 
-namespace tkc::certify {
+namespace tkc::passes {
 namespace {
 
 using layout::BankCost;
@@ -259,4 +259,4 @@ MoveCost MatrixFetch(const Window& window) {
   return worst;
 }
 
-}  // namespace tkc::certify
+}  // namespace tkc::passes

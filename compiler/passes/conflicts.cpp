@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "compiler/certify/conflicts.h"
+#include "compiler/passes/conflicts.h"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,13 @@
 #include <set>
 #include <tuple>
 
-#include "compiler/certify/operand_moves.h"
-#include "compiler/certify/shared_moves.h"
+#include "compiler/passes/operand_moves.h"
+#include "compiler/passes/shared_moves.h"
 #include "compiler/passes/walk.h"
 #include "compiler/support/parallel.h"
 #include "compiler/target/target.h"
 
-namespace tkc::certify {
+namespace tkc::passes {
 namespace {
 
 using ir::Op;
@@ -32,11 +32,11 @@ class Collector {
 
   void Role(const ir::Worker& role) {
     role_ = &role;
-    passes::ForEachOp(role.body, [&](const Op& op) {
+    ForEachOp(role.body, [&](const Op& op) {
       if (op.code == OpCode::kMultiply && kernel_.TypeOf(op.operands[1]).space == ir::Space::kRegister)
         alone_.insert(op.operands[2]);
     });
-    passes::ForEachOp(role.body, [&](const Op& op) { Visit(op); });
+    ForEachOp(role.body, [&](const Op& op) { Visit(op); });
   }
 
  private:
@@ -120,7 +120,7 @@ void Collector::Visit(const Op& op) {
 void Collector::Open(const Op& op) {
   const ir::Type& type = kernel_.TypeOf(op.results[0]);
   if (op.code == OpCode::kView) {
-    const ir::Buffer& buffer = passes::FindBuffer(kernel_, op.symbol);
+    const ir::Buffer& buffer = FindBuffer(kernel_, op.symbol);
     if (ir::HasShapeOf(type, buffer)) windows_[op.results[0]] = {&buffer, 0, 0, type.rows, type.cols, false};
     return;
   }
@@ -200,7 +200,7 @@ void Collector::Operands(const Op& op) {
 
 void Collector::Scratch(const Op& op) {
   if (op.symbol.empty()) return;
-  const ir::Buffer& buffer = passes::FindBuffer(kernel_, op.symbol);
+  const ir::Buffer& buffer = FindBuffer(kernel_, op.symbol);
   const Window window{&buffer, 0, 0, buffer.rows, buffer.cols, false};
   const ir::Type& type = kernel_.TypeOf(op.results[0]);
   const bool of_rows = op.slot == "rows";
@@ -212,7 +212,7 @@ void Collector::Scratch(const Op& op) {
 }
 
 void Collector::Fragments(const Op& op, bool is_store) {
-  const ir::Buffer& buffer = passes::FindBuffer(kernel_, op.symbol);
+  const ir::Buffer& buffer = FindBuffer(kernel_, op.symbol);
   const int64_t others = op.number - 1, cols = is_store ? buffer.cols : buffer.cols / others, shares = is_store ? 1 : others;
   const Window window{&buffer, 0, 0, buffer.rows, cols, false};
   Add(op, is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad, window,
@@ -247,7 +247,7 @@ std::string Advice(const ir::Kernel& kernel, const SharedAccess& access, const i
         access.held, kWidest, tkc::Name(access.dtype));
   constexpr int64_t kNarrowestSwizzle = 32, kWidestSwizzle = 128;  // bytes of a row
   const int64_t row_bytes = buffer.cols * Bytes(buffer.dtype);
-  if (buffer.rows > 1 && row_bytes % kWidestSwizzle == 0 && !passes::IsField(kernel, buffer))
+  if (buffer.rows > 1 && row_bytes % kWidestSwizzle == 0 && !IsField(kernel, buffer))
     return "the compiler stages this tile, and no swizzle serves both sides: where that costs, send it through a pipe to a worker "
            "that does the rest";
   if (buffer.rows > 1 && row_bytes % kWidestSwizzle == 0) {
@@ -295,7 +295,7 @@ void WarnOfConflicts(const ir::Module& module, Diagnostics& diagnostics) {
     for (const SharedAccess& access : accesses[i]) {
       if (access.wavefronts <= access.ideal || access.rows == 1 || access.cols == 1) continue;
       if (!reported.insert({access.span.file, access.span.begin, access.kind}).second) continue;
-      const ir::Buffer& buffer = passes::FindBuffer(kernel, access.buffer);
+      const ir::Buffer& buffer = FindBuffer(kernel, access.buffer);
       diagnostics
           .Warning(DiagnosticKind::kBankConflict, access.span,
                    fmt::format("{} shared memory with bank conflicts of degree {:.3g}: {} wavefronts, where {} would do",
@@ -311,4 +311,4 @@ void WarnOfConflicts(const ir::Module& module, Diagnostics& diagnostics) {
   }
 }
 
-}  // namespace tkc::certify
+}  // namespace tkc::passes

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "compiler/certify/operand_moves.h"
+#include "compiler/passes/operand_moves.h"
 
 #include <algorithm>
 
 #include "compiler/layout/bank_model.h"
 #include "compiler/layout/wave_banks.h"
 
-namespace tkc::certify {
+namespace tkc::passes {
 namespace {
 
 using layout::kLanes;
@@ -113,4 +113,4 @@ MoveCost WaveCopyMove(const Target& target, const Window& window) {
   return cost;
 }
 
-}  // namespace tkc::certify
+}  // namespace tkc::passes

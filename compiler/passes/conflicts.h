@@ -15,7 +15,7 @@
 #include "compiler/ir/ir.h"
 #include "compiler/support/diagnostic.h"
 
-namespace tkc::certify {
+namespace tkc::passes {
 
 enum class AccessClass : uint8_t {
   kSharedLoad,     // ld.shared
@@ -57,4 +57,4 @@ std::vector<SharedAccess> SharedAccesses(const ir::Kernel& kernel);
 /// and columns, which take a few wavefronts at any degree; the report has them.
 void WarnOfConflicts(const ir::Module& module, Diagnostics& diagnostics);
 
-}  // namespace tkc::certify
+}  // namespace tkc::passes
