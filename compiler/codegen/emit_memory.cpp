@@ -201,8 +201,7 @@ void OpEmitter::Wait(const Op& op) {
   }
   if (is_empty) parity += " ^ 1";
   if (still_rings_.contains(place.ring)) parity = is_empty ? "/*parity=*/1" : "/*parity=*/0";
-  const std::string wait =
-      fmt::format("tk::{}({}, {});", uses_.remote.contains(op.symbol) ? "wait_cluster" : "wait", Barrier(op), parity);
+  const std::string wait = fmt::format("tk::wait({}, {});", Barrier(op), parity);
   if (!is_empty) return out_.Line(wait);
   quoter_.LineWithRemark(wait, "emptied in the lap before; in the first lap all are empty");
 }

@@ -34,7 +34,6 @@ struct KernelUses {
   std::map<const ir::Worker*, std::set<std::string, std::less<>>> names_of;  // of each role
   std::set<std::string, std::less<>> tensors;                                // tensors accessed by ordinary loads and stores
   std::set<std::string, std::less<>> rings;
-  std::set<std::string, std::less<>> remote;  // barriers at which other blocks of the cluster arrive
 
   explicit KernelUses(const ir::Kernel& kernel);
 

@@ -43,13 +43,7 @@ void KernelUses::Region(const ir::Region& region) {
     }
     const bool names_tensor = op->code == OpCode::kPieces || (ir::AccessesGlobal(op->code) && !ir::IsEngineCopy(op->code));
     if (names_tensor) tensors.insert(op->code == OpCode::kDrawTile ? op->slot : op->symbol);
-    switch (op->code) {
-      case OpCode::kRing: rings.insert(op->symbol); break;
-      case OpCode::kArrive:
-        if (op->number == ir::kInAllBlocks || !op->scalars.empty()) remote.insert(op->symbol);
-        break;
-      default: break;
-    }
+    if (op->code == OpCode::kRing) rings.insert(op->symbol);
   }
 }
 

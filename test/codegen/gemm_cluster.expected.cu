@@ -91,7 +91,7 @@ gemm_kernel(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const
                 // for k in K by BK
                 for (int k = 0; k < K; k += BK) {
                     // ab <- (A[m, k], B[k, n])
-                    tk::wait_cluster(shared.empty[ab.slot], ab.phase ^ 1);
+                    tk::wait(shared.empty[ab.slot], ab.phase ^ 1);
                     tk::expect_bytes(shared.full[ab.slot], shared.a[0].bytes + shared.b[0].bytes);
                     tk::load_async(shared.a[ab.slot], A_map, shared.full[ab.slot], m * BM, k);
                     tk::load_multicast(tk::cols<BN / cluster>(shared.b[ab.slot], rank * (BN / cluster)), B_map, shared.full[ab.slot], 0b11, k,

@@ -319,12 +319,10 @@ TEST_F(OpCpp, Pipes) {
   EXPECT_EQ(Print(Plain(OpCode::kArrive, "ab_empty", "ab.previous")), "tk::warp::arrive(shared.ab_empty[ab.previous()]);\n");
   EXPECT_EQ(Print(Plain(OpCode::kArrive, "ab_empty", "ab", 1)), "tk::arrive(shared.ab_empty[ab.slot]);\n");
   EXPECT_EQ(Print(Plain(OpCode::kArrive, "ab_empty", "ab", 1, {I(0)})), "tk::arrive_remote(shared.ab_empty[ab.slot], 0);\n");
-  EXPECT_EQ(
-      Print({Plain(OpCode::kArrive, "ab_empty", "ab", 0, {I(0)}), Plain(OpCode::kWaitEmpty, "ab_empty", "ab")}),
-      "tk::warp::arrive_remote(shared.ab_empty[ab.slot], 0);\ntk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);" + why);
-  EXPECT_EQ(
-      Print({Plain(OpCode::kArrive, "ab_empty", "ab", 2), Plain(OpCode::kWaitEmpty, "ab_empty", "ab")}),
-      "tk::warp::arrive_cluster(shared.ab_empty[ab.slot], 2);\ntk::wait_cluster(shared.ab_empty[ab.slot], ab.phase ^ 1);" + why);
+  EXPECT_EQ(Print({Plain(OpCode::kArrive, "ab_empty", "ab", 0, {I(0)}), Plain(OpCode::kWaitEmpty, "ab_empty", "ab")}),
+            "tk::warp::arrive_remote(shared.ab_empty[ab.slot], 0);\ntk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);" + why);
+  EXPECT_EQ(Print({Plain(OpCode::kArrive, "ab_empty", "ab", 2), Plain(OpCode::kWaitEmpty, "ab_empty", "ab")}),
+            "tk::warp::arrive_cluster(shared.ab_empty[ab.slot], 2);\ntk::wait(shared.ab_empty[ab.slot], ab.phase ^ 1);" + why);
 }
 
 TEST_F(OpCpp, DrawnTiles) {

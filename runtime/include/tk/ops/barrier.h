@@ -32,7 +32,8 @@ TK_DEVICE void fence_barrier_init() {
 /// One arrival by this thread.
 TK_DEVICE void arrive(barrier& b) { arch::mbarrier_arrive(arch::shared_address(&b)); }
 
-/// Returns once the phase of `parity` is over.
+/// Returns once the phase of `parity` is over. Also where other blocks of a cluster arrive to hand back a slot: they publish no stores, so
+/// nothing is acquired from them, and `.acquire.cluster` would empty the L1 cache each time.
 TK_DEVICE void wait(barrier& b, uint32_t parity) {
     const uint32_t address = arch::shared_address(&b);
 #if TK_HAS_SM90

@@ -17,10 +17,6 @@ TK_DEVICE void expect_bytes(barrier& b, int bytes) {
     sm90::mbarrier_arrive_expect_tx(arch::shared_address(&b), uint32_t(bytes));
 }
 
-/// As `wait` where other blocks of the cluster arrive to hand back a slot. They publish no stores, so nothing is
-/// acquired from them: `.acquire.cluster` would empty the L1 cache each time.
-TK_DEVICE void wait_cluster(barrier& b, uint32_t parity) { wait(b, parity); }
-
 namespace warp {
 /// One arrival for the warp at the same barrier of block `rank` of the cluster.
 TK_DEVICE void arrive_remote(barrier& b, int rank) {

@@ -19,7 +19,7 @@ namespace tk {
 
 namespace detail {
 
-inline constexpr int kMostUnrolled = 32;  // copies of a thread
+inline constexpr int most_unrolled = 32;  // copies of a thread
 
 /// How R x C pieces of V elements are dealt to `Threads` threads: piece n of a thread lies n * step rows below its first.
 template <class View, int V, int Threads>
@@ -55,7 +55,7 @@ TK_DEVICE void copy_pieces_async(const View& to, const global_block<T>& from, in
         const T* place = from.origin + (uint64_t(uint32_t(r)) * uint64_t(from.row_stride) + along);
         const int64_t step = from.row_stride * order::step;
         // Narrow pieces are many, and so are those of few threads: one loop for all of them, with conditions.
-        if (bytes == 16 && order::rounds <= kMostUnrolled && from.contains(View::rows, View::cols)) {
+        if (bytes == 16 && order::rounds <= most_unrolled && from.contains(View::rows, View::cols)) {
             TK_UNROLL
             for (int n = 0; n < order::rounds; ++n, place += step)
                 if (order::has(r, n)) arch::copy_async<bytes>(address + uint32_t(n * order::step * order::geometry::pitch), place, bytes);

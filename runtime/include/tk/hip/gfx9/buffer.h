@@ -42,7 +42,8 @@ TK_DEVICE words4 load_buffer_b128(const buffer& from, uint32_t offset) {
 }
 
 /// buffer_load_dword .. lds: lane l's dword at `offset` + `more` goes to shared memory at `to` + 4 l, asynchronously; out of range: a
-/// zero goes there. `to` and `more` are the same in all lanes. Complete behind wait_vector_memory; others see it behind a barrier that follows.
+/// zero goes there. `more` is SOFFSET, which counts in that as `offset` does (CDNA3 ISA, range checking of raw buffers: out of range is what is
+/// not below the size less SOFFSET; the case copy_b32 reads across that end). `to` and `more` are the same in all lanes. Complete behind wait_vector_memory; others see it behind a barrier that follows.
 /// Assembly, because the compiler would wait for the copy (vmcnt) before the next load from shared memory. So what it does for its own
 /// instructions is done here: five wait states between a vector instruction that writes a scalar register (v_readfirstlane, or v_readlane
 /// where registers were spilt) and a memory instruction that reads it; M0 needs one.
