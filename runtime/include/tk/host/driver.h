@@ -154,6 +154,8 @@ tk_status query_code(int, int& code) {
     return cuda_status(error, "cudaFuncGetAttributes");
 }
 
+/// One in each file, as nvcc has no others where device code is not linked. Inline functions that name it are one function of the program,
+/// which takes the zero of one of these files: all hold the same, on the same machines, as TK_MACHINE says.
 static __device__ uint4 zero_bytes;
 
 /// Device memory that holds one zero of any type: what the map of an empty tensor describes.
