@@ -143,6 +143,8 @@ CommandLineFault ExtrasFault(const Extras& extras) {
   if (FindTarget(word)) return fault(kSeveralTargets);
   if (std::find(words.begin(), words.end(), "=") != words.end()) return fault("a name and its value stand together: `-D BM=64`");
   if (word.find('=') != std::string::npos && !defines.empty()) return fault(EachBehindItsOwn({defines.back(), word}));
+  if (word.find('=') != std::string::npos && word.ends_with(".npy"))
+    return fault("each file has an option of its own: `--in A=a.npy --in B=b.npy`");
   if (word.find('=') != std::string::npos)
     return fault("several values of an option stand behind each other with commas: `--dims M=64,N=128`");
   return fault(fmt::format("`{}` takes one file; `{} --help` shows the options with examples", command, command));

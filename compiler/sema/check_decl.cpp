@@ -48,6 +48,11 @@ void CheckLaunchScalar(const ast::Param& param, std::optional<DType> dtype, Diag
       .Help("a tensor of one element is `f32[1]`");
 }
 
+bool IsOfStaticParams(const ast::TypeExpr& type) {
+  const std::optional<DType> dtype = DTypeFromName(type.name.text);
+  return type.dims.empty() && dtype && !IsFloat(*dtype);
+}
+
 /// What the name stands for in the kernel: integers have no width there.
 Value LaunchScalar(const ast::Param& param, int id, DType dtype) {
   ExprPtr scalar = MakeNode(ExprKind::kParam, typed::Op::kNone, Type::Scalar(typed::ScalarDType(dtype)), {}, param.name.span);
@@ -117,7 +122,12 @@ void Elaborator::BindStaticParams() {
   for (const ast::StaticParam& param : source.static_params) {
     const ast::Expr* written = StaticParamSource(param);
     Symbol symbol;
-    if (written == nullptr) {
+    if (param.type != nullptr && !IsOfStaticParams(*param.type)) {
+      diagnostics_
+          .Error(DiagnosticKind::kTypeMismatch, param.type->span,
+                 fmt::format("the compile-time parameter `{}` is an integer or a `bool`", param.name.text))
+          .Help("integers need no type here; a number with a fraction is a launch scalar, behind the tensors: `s: f32`");
+    } else if (written == nullptr) {
       diagnostics_
           .Error(DiagnosticKind::kMissingParameter, param.name.span,
                  fmt::format("`{}` of kernel `{}` has no value", param.name.text, source.name.text))
