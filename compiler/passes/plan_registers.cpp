@@ -89,13 +89,35 @@ bool TakesMoreThanTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
   return takes_more;
 }
 
-bool HasThirdTensor(const ir::Worker& worker) {
+/// Addresses of further tensors, beside `kept` registers of tiles.
+int64_t RegistersOfFurtherTensors(const ir::Worker& worker, int64_t kept) {
   constexpr size_t kFew = 2;
   std::set<std::string> tensors;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (ir::LoadsTile(op) || op.code == ir::OpCode::kStore) tensors.insert(op.symbol);
   });
-  return tensors.size() > kFew;
+  const int64_t for_third = tensors.size() > kFew ? kept / kKeptPerAddress : 0;
+  const int64_t for_fourth = tensors.size() > kFew + 1 ? kept / kKeptPerFourth : 0;
+  return for_third + for_fourth;
+}
+
+/// Addresses of the columns that a loop loads and stores. Their elements may lie apart, and the compiler of the output keeps over
+/// the iterations where each of a thread's lies.
+int64_t RegistersOfColumnAddresses(const ir::Kernel& kernel, const ir::Worker& worker) {
+  constexpr int64_t kEach = 2;
+  int64_t most = 0;
+  ForEachOp(worker.body, [&](const ir::Op& loop) {
+    if (loop.code != ir::OpCode::kFor) return;
+    int64_t registers = 0;
+    ForEachOp(loop.regions[0], [&](const ir::Op& op) {
+      const bool is_store = op.code == ir::OpCode::kStore;
+      if (!is_store && !ir::LoadsTile(op)) return;
+      const ir::Type& type = kernel.TypeOf(is_store ? op.operands[0] : op.results[0]);
+      if (type.cols == 1 && type.rows > 1) registers += kEach * worker.layout.PerThread(type.rows, type.cols);
+    });
+    most = std::max(most, registers);
+  });
+  return most;
 }
 
 /// Whether stored blocks have ends of their own, which are kept beside those of the tensors.
@@ -115,13 +137,15 @@ int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   const int64_t for_staging = stages ? kForAddressesOfStaging : 0;
   const int64_t stored = MostStoredRegisters(kernel, worker, Columns::kHeldUnpacked);
   const int64_t kept = MostKeptTiles(kernel, worker, Loads::kInPlace, Columns::kHeldUnpacked).registers;
-  const int64_t for_third = HasThirdTensor(worker) ? kept / kKeptPerAddress : 0;
+  const bool takes_more = TakesMoreThanTiles(kernel, worker);
+  // What goes by these allowances where there is more of them, or little else.
+  const int64_t for_columns = takes_more || kept < kKeptBesideColumns ? 0 : RegistersOfColumnAddresses(kernel, worker);
+  const int64_t for_addresses = kForAddressesOfAll + RegistersOfFurtherTensors(worker, kept) + for_columns;
   const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers;
   const int64_t live = MostLiveRegisters(kernel, worker, Columns::kHeldUnpacked);
-  const int64_t most =
-      std::max({kept + kForAddressesOfAll + for_third + for_staging, together + kForPositions, live + kForPositions,
-                stored > 0 ? stored + kForAddressesOfStores + (StoresCutBlocks(worker) ? kForEnds : 0) : 0});
-  return TakesMoreThanTiles(kernel, worker) ? most + kForWhatNoTileShows : most;
+  const int64_t most = std::max({kept + for_addresses + for_staging, together + kForPositions, live + kForPositions,
+                                 stored > 0 ? stored + kForAddressesOfStores + (StoresCutBlocks(worker) ? kForEnds : 0) : 0});
+  return takes_more ? most + kForWhatNoTileShows : most;
 }
 
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
