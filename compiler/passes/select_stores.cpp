@@ -219,10 +219,10 @@ bool Stores::IsStaged(const Op& store) const {
   const ir::Type& type = kernel.TypeOf(store.operands[0]);
   const DType dtype = FindTensor(kernel, store.symbol).dtype;
   const int64_t chunk_cols = ChunkCols(store, type, dtype);
-  if (type.rows == 1 || Bytes(dtype) < 2 || !IsFloat(dtype) || chunk_cols == 0) return false;
+  if (type.rows == 1 || !IsFloat(dtype) || chunk_cols == 0) return false;
   if (!HasRoomToStage(type.rows * chunk_cols * Bytes(dtype))) return false;
   // Without the engine, the four lanes of a row store whole sectors of 32 bytes unless elements are narrow.
-  if (Bytes(dtype) == 2 && !IsTurned(store) && !store.axes.back().dropped) return true;
+  if (Bytes(dtype) <= 2 && !IsTurned(store) && !store.axes.back().dropped) return true;
   return IsStoredByEngine(store);
 }
 
