@@ -70,7 +70,8 @@ struct LoadSelection {
     return FindBuffer(kernel, FieldBuffer(FindPipe(kernel, send.symbol), field));
   }
 
-  /// Where the engine could fill the slot but for ranges that may end inside a block: in which blocks it can. Null elsewhere.
+  /// Where the engine could fill fields of the slot but for ranges that may end inside a block: in which blocks it can. Null if it
+  /// could none, or needs no condition.
   ir::Scalar WhereWhole(const Op& send) const;
   /// The copies of a tile of more rows than a box has into parts of its field.
   void FillByBoxes(const Op& read, const Op& copy, ValueId field, Region& out);
@@ -133,7 +134,9 @@ ir::Scalar LoadSelection::WhereWhole(const Op& send) const {
   if (target.folds_copies || kernel.cluster > 1) return nullptr;
   std::vector<ir::Scalar> where;
   for (size_t i = 0; i < send.operands.size(); ++i) {
-    if (!LoadObstacle(reads.at(send.operands[i]), FieldFilled(send, i), &where).empty()) return nullptr;
+    std::vector<ir::Scalar> of_field;
+    const bool is_moved = LoadObstacle(reads.at(send.operands[i]), FieldFilled(send, i), &of_field).empty();
+    if (is_moved) where.insert(where.end(), of_field.begin(), of_field.end());
   }
   ir::Scalar all;
   for (size_t i = 0; i < where.size(); ++i) {
