@@ -203,7 +203,12 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
                  fmt::format("a store to rows of `{}` that a tile chooses may write an element twice", param.name))
           .Label(index.span, fmt::format("is {}", Describe(value)))
           .Note("scatters are specified, not yet implemented")
-          .Help("have a tile of work for each row, `grid m in M`, and combine: `Y[list[m], n] += x`");
+          .Help(param.mode == typed::TensorMode::kInOut
+                    ? fmt::format("walk over the rows of `{0}`, `grid m in M`, and let a tensor say what each takes: "
+                                  "`let i = from[m]`, `if i >= 0 {{ {0}[m, n] <- X[i, n] }}`",
+                                  param.name)
+                    : "have a tile of work for each row, `grid m in M`, and combine: `Y[list[m], n] += x`; or store rows as they "
+                      "come to a `work` tensor, and gather them in a second grid: `rows[from[m], n]`");
       return false;
     }
     axis.start = std::move(value.expr);  // until EvalGather

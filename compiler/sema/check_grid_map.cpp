@@ -21,6 +21,7 @@
 #include "compiler/sema/scalar_text.h"
 #include "compiler/sema/stores_apart.h"
 #include "compiler/sema/stores_meet.h"
+#include "compiler/sema/symbolic_table.h"
 
 namespace tkc::sema {
 namespace {
@@ -157,6 +158,12 @@ class GridMap {
                                   "give each a row of its own, `{}[{}, ..]`, or combine with `+=` "
                                   "and a preset `= 0`",
                                   param.name, var.name)
+                : IsNamedByData(store, iteration.var)
+                    ? fmt::format(
+                          "equal numbers name the same elements: walk over those of `{0}` instead, and let a tensor say what each "
+                          "takes, `let {1} = from[i]`, `if {1} >= 0 {{ {0}[i, ..] <- .. }}`{2}",
+                          param.name, var.name,
+                          param.mode == typed::TensorMode::kOut ? ", or combine with `+=` and a preset `= 0`" : "")
                 : iteration.is_grid && IsSummedOver(*store.stmt, iteration.declared)
                     ? fmt::format("index `{}` by `{}`, make `{}` a loop of the worker in front of the store, `for {}`, "
                                   "or combine with `+=` and a preset `= 0`",
@@ -168,6 +175,16 @@ class GridMap {
                     : fmt::format("store once, after the loop, or index `{}` by `{}`", param.name, var.name));
       return;
     }
+  }
+
+  /// Whether an axis starts at an element of a tensor that the variable is an index of.
+  static bool IsNamedByData(const GridStore& store, typed::VarId var) {
+    const auto has_element = [&](const symbolic::Scalar& scalar, const auto& self) -> bool {
+      if (scalar->kind == symbolic::Kind::kElement) return symbolic::Mentions(scalar, SymbolicTable::NameOf(var));
+      return std::ranges::any_of(scalar->args, [&](const symbolic::Scalar& arg) { return self(arg, self); });
+    };
+    return std::ranges::any_of(
+        store.axes, [&](const StoredAxis& axis) { return axis.first != nullptr && has_element(axis.first, has_element); });
   }
 
   /// Whether what is computed depends on the variable, and neither where nor whether it is stored: one tile alone has not the
