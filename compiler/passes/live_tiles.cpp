@@ -333,6 +333,13 @@ bool KeepsTiles(const ir::Op& op) {
   return is_load || ir::ReducesOrScans(op.code) || ir::IsProduct(op.code);
 }
 
+bool IsLongFunction(const ir::Kernel& kernel, const ir::Op& op) {
+  const auto function = static_cast<typed::Op>(op.number);
+  if (op.code == OpCode::kUnary) return function == typed::Op::kSin || function == typed::Op::kCos;
+  const bool divides = op.code == OpCode::kBinary && (function == typed::Op::kDiv || function == typed::Op::kMod);
+  return divides && !IsFloat(kernel.TypeOf(op.results[0]).dtype);
+}
+
 int64_t MostLiveRegisters(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns) {
   const AsTheyAre tiles(kernel, worker, columns);
   return Liveness(kernel, worker, Loads::kInPlace, tiles.Counts()).most();

@@ -27,6 +27,9 @@ int64_t RegistersOfTwoSteps(const ir::Type& sum, const ir::Type& left, const ir:
 /// Between two of these the compiler of the output computes expressions element by element.
 bool KeepsTiles(const ir::Op& op);
 
+/// Whether the function is branches and many instructions for each element: operands of others wait meanwhile.
+bool IsLongFunction(const ir::Kernel& kernel, const ir::Op& op);
+
 /// The most registers in use at once: what an operation reads for the last time and what it makes share their registers, as
 /// elements are computed one by one. A tile that the next iteration of a loop reads is in use all around the loop.
 int64_t MostLiveRegisters(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns = Columns::kDealt);

@@ -55,14 +55,6 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker)
   return cols == 0 ? 0 : cols / 2 + kForOperands;
 }
 
-/// Whether the function is branches and many instructions for each element: operands of others wait meanwhile.
-bool IsLong(const ir::Kernel& kernel, const ir::Op& op) {
-  const auto function = static_cast<typed::Op>(op.number);
-  if (op.code == ir::OpCode::kUnary) return function == typed::Op::kSin || function == typed::Op::kCos;
-  const bool divides = op.code == ir::OpCode::kBinary && (function == typed::Op::kDiv || function == typed::Op::kMod);
-  return divides && !IsFloat(kernel.TypeOf(op.results[0]).dtype);
-}
-
 /// Whether a tile is loaded turned whose elements come one by one, each in a register, before they are packed: not those that come
 /// as matrices, packed.
 bool IsLoadedUnpacked(const ir::Kernel& kernel, const ir::Worker& worker, const ir::Op& op) {
@@ -84,7 +76,7 @@ bool TakesMoreThanTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
                          std::any_of(op.operands.begin(), op.operands.end(), is_position);
     const bool has_branches = op.code == ir::OpCode::kIf && !op.regions[1].empty();
     takes_more |= op.code == ir::OpCode::kCumsum || op.code == ir::OpCode::kUnroll || has_branches || is_mask ||
-                  ir::GathersRows(op) || IsLong(kernel, op) || IsLoadedUnpacked(kernel, worker, op);
+                  ir::GathersRows(op) || IsLongFunction(kernel, op) || IsLoadedUnpacked(kernel, worker, op);
   });
   return takes_more;
 }

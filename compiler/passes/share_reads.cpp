@@ -8,6 +8,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/passes/live_tiles.h"
+#include "compiler/passes/reshaped_layouts.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -32,16 +33,17 @@ bool BringSame(const Op& a, const Op& b) {
 
 class RepeatedReads {
  public:
-  explicit RepeatedReads(const ir::Kernel& kernel) : kernel_(kernel) {}
+  RepeatedReads(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), reshaped_(kernel, worker) {}
 
-  /// In loops: elsewhere a block would save one read, and ptxas spills 40 bytes of a sine beside a cosine of one tile.
+  /// Outside of loops not beside long functions, where a block would save one read: ptxas spills 40 bytes of a sine and a cosine of
+  /// one tile.
   void Find(const Region& region, bool is_in_loop = false) {
     std::vector<const Op*> there;  // whose tiles a read would bring now
     for (const Op& op : region) {
       for (const Region& inner : op.regions) Find(inner, is_in_loop || ir::IsLoop(op.code));
-      if (!LetsReadsPass(op)) there.clear();
+      if (!LetsReadsPass(op) || (!is_in_loop && IsLongFunction(kernel_, op))) there.clear();
       if (op.code == OpCode::kLet) std::erase_if(there, [&](const Op* read) { return NamesScalar(*read, {op.symbol}); });
-      if (is_in_loop && IsOfKept(op)) Note(op, there);
+      if (IsOfKept(op)) Note(op, there);
     }
   }
 
@@ -58,9 +60,15 @@ class RepeatedReads {
                        [&](const ir::AxisRange& axis) { return is_known(axis.start) && is_known(axis.lo) && is_known(axis.hi); });
   }
 
+  bool AreDealtAlike(ValueId one, ValueId other) const {
+    const ir::RegisterLayout *of_one = reshaped_.Find(one), *of_other = reshaped_.Find(other);
+    return of_one && of_other ? *of_one == *of_other : of_one == of_other;
+  }
+
   void Note(const Op& op, std::vector<const Op*>& there) {
     const auto first = std::find_if(there.begin(), there.end(), [&](const Op* read) {
-      return kernel_.TypeOf(read->results[0]) == kernel_.TypeOf(op.results[0]) && BringSame(*read, op);
+      const ValueId one = read->results[0], other = op.results[0];
+      return kernel_.TypeOf(one) == kernel_.TypeOf(other) && AreDealtAlike(one, other) && BringSame(*read, op);
     });
     if (first == there.end())
       there.push_back(&op);
@@ -69,6 +77,7 @@ class RepeatedReads {
   }
 
   const ir::Kernel& kernel_;
+  const ReshapedLayouts reshaped_;
   SharedReads found_;
 };
 
@@ -99,7 +108,7 @@ void ShareWithin(const ir::Kernel& kernel, ir::Worker& worker, const SharedReads
 Result<void> ShareReads(ir::Kernel& kernel, Diagnostics&) {
   for (ir::Worker& worker : kernel.workers) {
     if (!worker.Computes()) continue;
-    RepeatedReads repeated(kernel);
+    RepeatedReads repeated(kernel, worker);
     repeated.Find(worker.body);
     if (!repeated.found().empty()) ShareWithin(kernel, worker, repeated.found());
   }

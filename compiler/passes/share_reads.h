@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In a loop, a tile that is read again behind nothing but elementwise operations and other reads, while the tensor and what says
-// where stay as they are, is the one that is there, if that takes no more registers where most are in use:
+// A tile that is read again behind nothing but elementwise operations and other reads, while the tensor and what says where stay as
+// they are, is the one that is there, if that takes no more registers where most are in use:
 //
 //     a = read A[m, k]               becomes     a = read A[m, k]
 //     s += a * 1                                 s += a * 1
@@ -8,7 +8,7 @@
 //     s += b * 2
 //
 // A loop over a range known at compile time is written out, and repeats what it reads. What is read again behind a reduction or a
-// product stays: source does it to save registers there.
+// product stays: source does it to save registers there. So does, outside of loops, what is read again beside a long function.
 #pragma once
 
 #include "compiler/ir/ir.h"
