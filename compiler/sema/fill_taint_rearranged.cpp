@@ -244,7 +244,7 @@ Taint FillTaint::Cat(const Expr& expr) {
     for (const auto& [source, fill] : columns) AddFill(result->axis[1], source, fill);
     first += arg->type.cols;
   }
-  return *result;
+  return result.value_or(Taint{});
 }
 
 }  // namespace tkc::sema
