@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
+#include "compiler/passes/reshaped_layouts.h"
 #include "compiler/passes/walk.h"
 
 namespace tkc::passes {
@@ -83,8 +85,12 @@ Op InFront(Op read, const Region& lets) {
 /// What stands in the loop, and may leave it.
 class Invariants {
  public:
-  Invariants(const ir::Kernel& kernel, Op& loop)
-      : kernel_(kernel), loop_(loop), body_(HasTurns(loop) ? OwnTurn(loop) : loop.regions[0]), varying_{loop.symbol} {
+  Invariants(const ir::Kernel& kernel, const ReshapedLayouts& reshaped, Op& loop)
+      : kernel_(kernel),
+        reshaped_(reshaped),
+        loop_(loop),
+        body_(HasTurns(loop) ? OwnTurn(loop) : loop.regions[0]),
+        varying_{loop.symbol} {
     AddVaryingNames(loop.regions[0], varying_);
     if (!HasTurns(loop)) return;
     varying_.insert(loop.slot);
@@ -96,19 +102,36 @@ class Invariants {
   }
 
   /// Reads that are the same in all iterations, but for those of `stays`, leave the loop. They stand in what is returned.
+  /// Of those that bring the same, which the iterations of unrolled loops repeat, one; or all stay.
   Region TakeReads(const std::set<ir::ValueId>& stays) {
-    Region reads, lets, rest;
+    Region reads, lets, rest, staying;
+    std::map<ir::ValueId, ir::ValueId> instead;
     const auto note = [&](const Op& op) {
       if (IsInvariantLet(op, varying_)) lets.push_back(op);
     };
     if (HasTurns(loop_)) std::for_each(loop_.regions[0].begin(), loop_.regions[0].end(), note);
     for (Op& op : body_) {
       note(op);
-      if (IsRead(op) && !stays.contains(op.results[0]))
-        reads.push_back(InFront(std::move(op), lets));
-      else
+      if (!IsRead(op)) {
         rest.push_back(std::move(op));
+        continue;
+      }
+      Op read = InFront(op, lets);
+      const auto is_same = [&](const Op& other) { return BringsSameTile(other, read); };
+      if (const auto first = std::ranges::find_if(reads, is_same); first != reads.end()) {
+        instead[read.results[0]] = first->results[0];
+      } else if (stays.contains(read.results[0]) || std::ranges::any_of(staying, is_same)) {
+        staying.push_back(std::move(read));
+        rest.push_back(std::move(op));
+      } else {
+        reads.push_back(std::move(read));
+      }
     }
+    ForEachOp(rest, [&](Op& op) {
+      for (ir::ValueId& operand : op.operands) {
+        if (const auto first = instead.find(operand); first != instead.end()) operand = first->second;
+      }
+    });
     ConvertAnew(kernel_, reads, rest);
     body_ = std::move(rest);
     return reads;
@@ -117,7 +140,13 @@ class Invariants {
  private:
   bool IsRead(const Op& op) const { return IsInvariantRead(kernel_, op, loop_, varying_); }
 
+  bool BringsSameTile(const Op& one, const Op& other) const {
+    return kernel_.TypeOf(one.results[0]) == kernel_.TypeOf(other.results[0]) && BringSame(one, other) &&
+           reshaped_.AreDealtAlike(one.results[0], other.results[0]);
+  }
+
   const ir::Kernel& kernel_;
+  const ReshapedLayouts& reshaped_;
   const Op& loop_;
   Region& body_;
   std::set<std::string> varying_;
@@ -129,10 +158,10 @@ int64_t ForAddresses(const ir::Kernel& kernel) { return kForAddresses + (kernel.
 /// Of tiles that do not fit together the last stay in the loop, which stands at `i`: the more leave, the more registers they take.
 /// Returns how many have left.
 template <typename Fits>
-size_t TakeFitting(const ir::Kernel& kernel, Region& region, size_t i, const Fits& fits) {
+size_t TakeFitting(const ir::Kernel& kernel, const ReshapedLayouts& reshaped, Region& region, size_t i, const Fits& fits) {
   const Op loop = region[i];
   const auto take = [&](const std::set<ir::ValueId>& stays) {
-    Region reads = Invariants(kernel, region[i]).TakeReads(stays);
+    Region reads = Invariants(kernel, reshaped, region[i]).TakeReads(stays);
     region.insert(region.begin() + static_cast<std::ptrdiff_t>(i), reads.begin(), reads.end());
     return reads;
   };
@@ -161,11 +190,11 @@ size_t TakeFitting(const ir::Kernel& kernel, Region& region, size_t i, const Fit
 
 /// Inner loops first: what has left one may leave the next.
 template <typename Fits>
-void Visit(const ir::Kernel& kernel, Region& region, const Fits& fits) {
+void Visit(const ir::Kernel& kernel, const ReshapedLayouts& reshaped, Region& region, const Fits& fits) {
   for (size_t i = 0; i < region.size(); ++i) {
-    for (Region& inner : region[i].regions) Visit(kernel, inner, fits);
-    if (!IsOverRange(region[i]) || !Invariants(kernel, region[i]).HasReads()) continue;
-    i += TakeFitting(kernel, region, i, fits);
+    for (Region& inner : region[i].regions) Visit(kernel, reshaped, inner, fits);
+    if (!IsOverRange(region[i]) || !Invariants(kernel, reshaped, region[i]).HasReads()) continue;
+    i += TakeFitting(kernel, reshaped, region, i, fits);
   }
 }
 
@@ -174,11 +203,12 @@ void Hoist(const ir::Kernel& kernel, ir::Worker& worker, int64_t budget) {
   const auto fits = [&] {
     return MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers + ForAddresses(kernel) <= budget;
   };
+  const ReshapedLayouts reshaped(kernel, worker);
   Region before = worker.body;
-  Visit(kernel, worker.body, [] { return true; });
+  Visit(kernel, reshaped, worker.body, [] { return true; });
   if (fits()) return;
   worker.body = std::move(before);
-  Visit(kernel, worker.body, fits);
+  Visit(kernel, reshaped, worker.body, fits);
 }
 
 /// Gives names to the quotients of floating-point numbers that only the launch decides, in front of the worker's program.

@@ -103,6 +103,11 @@ const RegisterLayout* ReshapedLayouts::Find(ValueId value) const {
   return place == layouts_.end() ? nullptr : &place->second;
 }
 
+bool ReshapedLayouts::AreDealtAlike(ValueId one, ValueId other) const {
+  const RegisterLayout *of_one = Find(one), *of_other = Find(other);
+  return of_one && of_other ? *of_one == *of_other : of_one == of_other;
+}
+
 /// What an operation reads and makes is dealt alike.
 void ReshapedLayouts::Unite(const Op& op) {
   ValueId first = ir::kNone;

@@ -33,6 +33,7 @@ class ReshapedLayouts {
   const ir::RegisterLayout* Find(ir::ValueId value) const;
   /// Whether the tile is dealt as the worker's layout says, whichever that is.
   bool IsOfWorker(ir::ValueId value) const { return groups_.empty() || kinds_.count(GroupOf(value)) == 0; }
+  bool AreDealtAlike(ir::ValueId one, ir::ValueId other) const;
   /// The first operation whose tiles can't all be dealt in some way.
   const ir::Op* fault() const { return fault_; }
 

@@ -25,12 +25,6 @@ bool LetsReadsPass(const Op& op) {
   return op.code == OpCode::kRead || op.code == OpCode::kLet || (ir::OnlyComputes(op.code) && !KeepsTiles(op));
 }
 
-bool BringSame(const Op& a, const Op& b) {
-  return a.symbol == b.symbol && a.number == b.number &&
-         std::equal(a.axes.begin(), a.axes.end(), b.axes.begin(), b.axes.end(), SameRange) &&
-         std::equal(a.scalars.begin(), a.scalars.end(), b.scalars.begin(), b.scalars.end(), SameScalar);
-}
-
 class RepeatedReads {
  public:
   RepeatedReads(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), reshaped_(kernel, worker) {}
@@ -60,15 +54,10 @@ class RepeatedReads {
                        [&](const ir::AxisRange& axis) { return is_known(axis.start) && is_known(axis.lo) && is_known(axis.hi); });
   }
 
-  bool AreDealtAlike(ValueId one, ValueId other) const {
-    const ir::RegisterLayout *of_one = reshaped_.Find(one), *of_other = reshaped_.Find(other);
-    return of_one && of_other ? *of_one == *of_other : of_one == of_other;
-  }
-
   void Note(const Op& op, std::vector<const Op*>& there) {
     const auto first = std::find_if(there.begin(), there.end(), [&](const Op* read) {
       const ValueId one = read->results[0], other = op.results[0];
-      return kernel_.TypeOf(one) == kernel_.TypeOf(other) && AreDealtAlike(one, other) && BringSame(*read, op);
+      return kernel_.TypeOf(one) == kernel_.TypeOf(other) && reshaped_.AreDealtAlike(one, other) && BringSame(*read, op);
     });
     if (first == there.end())
       there.push_back(&op);

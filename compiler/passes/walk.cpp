@@ -55,6 +55,12 @@ bool SameRange(const ir::AxisRange& a, const ir::AxisRange& b) {
          SameScalar(a.hi, b.hi) && a.is_slice == b.is_slice;
 }
 
+bool BringSame(const ir::Op& a, const ir::Op& b) {
+  return a.symbol == b.symbol && a.slot == b.slot && a.number == b.number &&
+         std::equal(a.axes.begin(), a.axes.end(), b.axes.begin(), b.axes.end(), SameRange) &&
+         std::equal(a.scalars.begin(), a.scalars.end(), b.scalars.begin(), b.scalars.end(), SameScalar);
+}
+
 bool Contains(const ir::Region& region, ir::OpCode code) {
   bool found = false;
   ForEachOp(region, [&](const ir::Op& op) { found |= op.code == code; });

@@ -43,6 +43,9 @@ bool SameScalar(const ir::Scalar& a, const ir::Scalar& b);
 /// Whether they are the same elements of an axis.
 bool SameRange(const ir::AxisRange& a, const ir::AxisRange& b);
 
+/// Whether two reads bring the same elements, and turned alike, while the tensor and what says where stay as they are.
+bool BringSame(const ir::Op& a, const ir::Op& b);
+
 /// Whether the region holds an operation of this code, at any depth.
 bool Contains(const ir::Region& region, ir::OpCode code);
 
