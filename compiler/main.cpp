@@ -46,7 +46,6 @@ int main(int argc, char** argv) {
 #endif
   tkc::CommandLine line;
   if (const std::optional<int> status = tkc::ParseCommandLine(argc, argv, line)) return *status;
-  const bool compiles = line.command == tkc::Command::kCompile;
   tkc::WatchInterrupts();
   int status = 1;
   try {
@@ -55,7 +54,8 @@ int main(int argc, char** argv) {
     status = ReportNoMemory(line);
   }
 #ifndef __SANITIZE_ADDRESS__
-  if (compiles) std::_Exit(status);  // all is written: the system takes back threads and memory faster
+  if (line.command == tkc::Command::kCompile)
+    std::_Exit(status);  // all is written: the system takes back threads and memory faster
 #endif
   return status;
 }
