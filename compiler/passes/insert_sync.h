@@ -18,6 +18,8 @@
 // The last line comes when something touches a sum, or before another slot is received; an instance that takes turns gives its turn
 // on before it. An instance that waits at the end of each iteration leaves the unit idle until its next slots are there and
 // products under way.
+//
+// Of products behind each other two at most have left operands in registers: a third is written when the first is over.
 #pragma once
 
 #include "compiler/ir/ir.h"

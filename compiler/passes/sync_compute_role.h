@@ -77,8 +77,8 @@ class ComputeRoleSync {
   void WaitGroups(size_t left, Span span, Region& out);
   /// Waits for groups whose registers the operation touches.
   void WaitFor(const Op& op, Region& out);
-  /// Waits until one group at most reads its left operand from registers, before those of another are written: the matrix unit has
-  /// work meanwhile, and two at once is what registers are planned for.
+  /// Waits until one group at most reads its left operand from registers, before those of another are written: that one keeps the
+  /// matrix unit at work meanwhile, and more would take registers that no plan counts (ptxas then serialises all, C7511).
   void MakeRoomForLeft(Span span, Region& out);
   void ReleaseSlotsOf(const Group& done, Region& out);
   void ReleaseSlot(const Release& release, Region& out);
