@@ -74,7 +74,7 @@ void FixSlotsOutsideLoops(ir::Kernel& kernel, const Target& target) {
 }
 
 /// Of blocks that walk over tiles: what a pipe is filled with for a tile, and once more, so that the next tile's is on its way.
-/// More would be taken from pipes that loops fill. None where there is no such pipe.
+/// More would be taken from pipes that loops fill, or bring nothing sooner. None where there is no such pipe.
 std::map<std::string, int64_t> SlotsByTile(const ir::Kernel& kernel, const Target& target) {
   if (!WalksOverTiles(kernel) || target.folds_copies) return {};
   std::map<std::string, Sends> all;
@@ -85,8 +85,7 @@ std::map<std::string, int64_t> SlotsByTile(const ir::Kernel& kernel, const Targe
     Join(all, sends);
     if (worker.in_turn) at_once = std::max<int64_t>(at_once, worker.instances);
   }
-  const auto is_open = [&](const ir::Pipe& pipe) { return pipe.slots == 0 && all[pipe.name].in_loop; };
-  if (std::none_of(kernel.pipes.begin(), kernel.pipes.end(), is_open)) return {};
+  if (std::ranges::none_of(kernel.pipes, [&](const ir::Pipe& pipe) { return all[pipe.name].in_loop; })) return {};
   std::map<std::string, int64_t> slots;
   for (const ir::Pipe& pipe : kernel.pipes) {
     const Sends& sends = all[pipe.name];
