@@ -15,7 +15,7 @@
 
 #include "compiler/certify/tensor_block.h"
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
@@ -53,7 +53,7 @@ class AheadProof {
       : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms) {}
 
   std::optional<Finding> Run() {
-    passes::ForEachOp(agent_.worker->body, [&](const Op& op) {
+    ir::ForEachOp(agent_.worker->body, [&](const Op& op) {
       if (op.code == OpCode::kAdvance) turned_.insert(op.symbol);
     });
     Straight straight;
@@ -190,7 +190,7 @@ class AheadProof {
 
   /// What a region changes is not known any more: behind a loop, or where somebody might not have gone through it.
   void Forget(const Region& region) {
-    passes::ForEachOp(region, [&](const Op& op) {
+    ir::ForEachOp(region, [&](const Op& op) {
       if (op.code != OpCode::kAssign && op.code != OpCode::kMovePieces) return;
       held_.erase(op.operands[0]);
       fragments_.erase(op.operands[0]);
@@ -277,7 +277,7 @@ class AheadProof {
     for (const auto& [value, first] : entry) {
       if (!kernel_.values[value].is_mutable || turns_of(body, first.ring) == 0) continue;
       bool is_used = false;
-      passes::ForEachOp(loop.regions[0], [&, v = value](const Op& op) { is_used |= passes::Uses(op, v); });
+      ir::ForEachOp(loop.regions[0], [&, v = value](const Op& op) { is_used |= ir::Uses(op, v); });
       const auto found = fragments_.find(value);
       if (!is_used || found == fragments_.end()) continue;
       const Fragment& next = found->second;

@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::certify {
 namespace {
@@ -154,7 +154,7 @@ std::optional<Finding> CheckCounter(const ir::Kernel& kernel) {
   std::optional<Finding> found;
   for (const ir::Worker& worker : kernel.workers) {
     std::set<std::string> numbers;  // what is drawn stays as it is
-    passes::ForEachOp(worker.body, [&](const Op& op) {
+    ir::ForEachOp(worker.body, [&](const Op& op) {
       if (found) return;
       if (op.code == OpCode::kDrawTile) numbers.insert(op.symbol);
       if (op.symbol == kernel.drawn || (op.slot == kernel.drawn) != (op.code == OpCode::kDrawTile))

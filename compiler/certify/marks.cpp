@@ -10,8 +10,8 @@
 #include "compiler/certify/integers.h"
 #include "compiler/certify/powers_of_two.h"
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/missing_rows.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::certify {
 namespace {
@@ -26,7 +26,7 @@ constexpr int64_t kVector = 16;  // bytes
 
 bool HasMarks(const ir::Kernel& kernel, const ir::Worker& worker) {
   bool has_marks = false;
-  passes::ForEachOp(worker.body, [&](const Op& op) {
+  ir::ForEachOp(worker.body, [&](const Op& op) {
     for (const AxisRange& axis : op.axes) has_marks |= axis.exists || axis.aligned;
   });
   return has_marks || !BoxesBeginAt(kVector, kernel, worker);
@@ -212,7 +212,7 @@ std::optional<Finding> CheckMissingRows(const Program& program) {
   const ir::Kernel& kernel = *program.kernel;
   std::optional<Finding> finding;
   for (const ir::Worker& worker : kernel.workers) {
-    passes::ForEachOp(worker.body, [&](const Op& op) {
+    ir::ForEachOp(worker.body, [&](const Op& op) {
       if (!ir::LoadsRows(op.code) || finding) return;
       const passes::MissingRows rows = passes::MissingRowsOf(kernel, op);
       const bool leaves_out_these = symbolic::Equal(ir::ExistingRows(op), symbolic::Sub(rows.extent, rows.first));

@@ -5,7 +5,7 @@
 
 #include "compiler/certify/program.h"
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
@@ -20,7 +20,7 @@ bool ReachesOut(const ir::Op& op) {
 
 std::set<std::string> RingsOf(const Op& loop) {
   std::set<std::string> rings;
-  passes::ForEachOp(loop.regions[0], [&](const Op& op) {
+  ir::ForEachOp(loop.regions[0], [&](const Op& op) {
     if (op.code == OpCode::kAdvance) rings.insert(op.symbol);
     if (op.code == OpCode::kSyncBlock) rings.insert("the block");
     if (op.code == OpCode::kNamedSync) rings.insert("named barrier " + symbolic::CanonicalText(op.scalars[0]));
@@ -30,12 +30,12 @@ std::set<std::string> RingsOf(const Op& loop) {
 
 bool Turns(const Op& op) {
   return std::any_of(op.regions.begin(), op.regions.end(),
-                     [](const ir::Region& region) { return passes::Contains(region, OpCode::kAdvance); });
+                     [](const ir::Region& region) { return ir::Contains(region, OpCode::kAdvance); });
 }
 
 bool Changes(const Op& loop) {
   bool changes = false;
-  passes::ForEachOp(loop.regions[0], [&](const Op& op) {
+  ir::ForEachOp(loop.regions[0], [&](const Op& op) {
     if (op.code != OpCode::kLet || op.number != ir::kChanges) return;
     for (const ir::Scalar& bound : loop.scalars) changes |= symbolic::Mentions(bound, op.symbol);
   });

@@ -8,7 +8,7 @@
 
 #include "compiler/certify/program.h"
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::certify {
@@ -20,7 +20,7 @@ using ir::Scalar;
 
 std::set<std::string> Scope::ChangedIn(const Region& body) const {
   std::set<std::string> changed;
-  passes::ForEachOp(body, [&](const Op& op) {
+  ir::ForEachOp(body, [&](const Op& op) {
     if (op.code == OpCode::kLet && op.number == ir::kChanges && names_.contains(op.symbol)) changed.insert(op.symbol);
   });
   return changed;

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::certify {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 std::set<std::string> BuffersWithSets(const ir::Kernel& kernel) {
   std::set<std::string> buffers;
   for (const ir::Worker& worker : kernel.workers) {
-    passes::ForEachOp(worker.body, [&](const ir::Op& op) {
+    ir::ForEachOp(worker.body, [&](const ir::Op& op) {
       if (op.code == ir::OpCode::kView && !ir::PlaceOfSlot(op.slot).instance.empty()) buffers.insert(op.symbol);
     });
   }
@@ -62,7 +62,7 @@ ir::Kernel WithSetsApart(ir::Kernel kernel) {
     }
   }
   for (ir::Worker& worker : kernel.workers) {
-    passes::ForEachOp(worker.body, [&](ir::Op& op) {
+    ir::ForEachOp(worker.body, [&](ir::Op& op) {
       const bool is_known = op.number >= 0 && op.number < static_cast<int64_t>(first.size());
       if (ir::IsEngineLoad(op.code) && is_known) op.number = first[static_cast<size_t>(op.number)];
     });

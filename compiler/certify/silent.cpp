@@ -6,7 +6,7 @@
 
 #include "compiler/certify/program.h"
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::certify {
 
@@ -15,7 +15,7 @@ using ir::OpCode;
 std::vector<bool> ProductValues(const ir::Kernel& kernel) {
   std::vector<bool> values(kernel.values.size());
   for (const ir::Worker& worker : kernel.workers) {
-    passes::ForEachOp(worker.body, [&](const ir::Op& op) {
+    ir::ForEachOp(worker.body, [&](const ir::Op& op) {
       if (op.code == OpCode::kVar && op.operands.empty()) values[static_cast<size_t>(op.results[0])] = true;
       if (op.code != OpCode::kMma) return;
       values[static_cast<size_t>(op.operands[0])] = values[static_cast<size_t>(op.operands[1])] = true;

@@ -4,7 +4,7 @@
 
 #include "compiler/certify/program.h"
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::certify {
 namespace {
@@ -21,12 +21,12 @@ class Finder {
  public:
   Finder(const ir::Kernel& kernel, const ir::Worker& worker) {
     std::set<std::string> rings;
-    passes::ForEachOp(worker.body, [&](const Op& op) {
+    ir::ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kRing) rings.insert(op.symbol);
     });
-    passes::ForEachOp(worker.body, [&](const Op& op) {
+    ir::ForEachOp(worker.body, [&](const Op& op) {
       if (op.code == OpCode::kView && !op.slot.empty() && rings.count(ir::RingOf(op.slot)) == 0 &&
-          passes::FindBuffer(kernel, op.symbol).count == 1)
+          ir::FindBuffer(kernel, op.symbol).count == 1)
         buffers_.insert(op.symbol);
     });
     Walk(worker.body, nullptr);
@@ -38,7 +38,7 @@ class Finder {
         // Filled in a loop and around it, too: what an iteration reads may come from before.
         if (loop == nullptr && loops.size() > 1) unsure_.insert(buffer);
         if (loop == nullptr) continue;
-        passes::ForEachOp(loop->regions[0], [&](const Op& op) {
+        ir::ForEachOp(loop->regions[0], [&](const Op& op) {
           if (loops.count(&op) != 0) unsure_.insert(buffer);
         });
       }
@@ -56,7 +56,7 @@ class Finder {
         if (view == views_.end()) continue;
         const std::string buffer = view->second;
         if (ir::IsPartOrTranspose(op.code)) views_[op.results[0]] = buffer;
-        if (passes::FillsShared(op)) filled_[buffer].insert(loop);
+        if (ir::FillsShared(op)) filled_[buffer].insert(loop);
         // Read before it is filled: it may hold what an earlier iteration left.
         if (Reads(op.code) && filled_.count(buffer) == 0) unsure_.insert(buffer);
       }

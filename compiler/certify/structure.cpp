@@ -8,7 +8,7 @@
 
 #include "compiler/certify/scene.h"
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::certify {
 
@@ -70,7 +70,7 @@ std::optional<Finding> CheckRings(Program& program) {
 
 std::optional<Finding> CheckCluster(const Program& program) {
   const ir::Kernel& kernel = *program.kernel;
-  const auto waits_itself = [](const ir::Worker& worker) { return passes::Contains(worker.body, OpCode::kClusterWait); };
+  const auto waits_itself = [](const ir::Worker& worker) { return ir::Contains(worker.body, OpCode::kClusterWait); };
   const bool waits = std::any_of(kernel.workers.begin(), kernel.workers.end(), waits_itself);
   // Where some roles do not wait, the block meets in front of all, and its own barriers stand.
   const bool has_met_block = waits && !std::all_of(kernel.workers.begin(), kernel.workers.end(), waits_itself);
@@ -80,7 +80,7 @@ std::optional<Finding> CheckCluster(const Program& program) {
     };
     int count = 0, inside = 0;
     for (const ir::Op& op : worker.body) count += op.code == OpCode::kClusterWait;
-    passes::ForEachOp(worker.body, [&](const ir::Op& op) { inside += op.code == OpCode::kClusterWait; });
+    ir::ForEachOp(worker.body, [&](const ir::Op& op) { inside += op.code == OpCode::kClusterWait; });
     const bool may_do_without = kernel.leaves_alone && inside == 0;
     if (waits && !may_do_without && (count != 1 || inside != 1))
       return finding(worker.span, fmt::format("`{}` does not wait for the other blocks once, outside of loops and conditions",
@@ -114,7 +114,7 @@ const ir::Op* TouchesTooEarly(const ir::Region& region, const ir::Op* tiles, boo
   for (const ir::Op& op : region) {
     if (op.code == OpCode::kWaitPrevious)
       waits |= op.scalars.empty() || (tiles && symbolic::Equal(op.scalars[0], ir::IsFirstTile(*tiles)));
-    if (!waits && passes::TouchesTensor(op)) return &op;
+    if (!waits && ir::TouchesTensor(op)) return &op;
     bool all_sides = !ir::IsLoop(op.code) && op.regions.size() > 1;
     for (const ir::Region& inner : op.regions) {
       bool waits_inside = waits;

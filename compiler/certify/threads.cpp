@@ -5,7 +5,7 @@
 
 #include "compiler/certify/scene.h"
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::certify {
@@ -122,7 +122,7 @@ std::optional<Finding> CheckStep(const ir::Kernel& kernel, const Agent& agent, c
 /// A warpgroup has one thread 0, a warp elects one of its own; a thread alone can't.
 std::optional<Finding> CheckElections(const ir::Worker& worker) {
   std::optional<Finding> found;
-  passes::ForEachOp(worker.body, [&](const Op& op) {
+  ir::ForEachOp(worker.body, [&](const Op& op) {
     if (op.code != OpCode::kIfElected || found) return;
     const bool fits = worker.Computes()                    ? op.number == ir::kOfWarpgroup
                       : worker.kind == RoleKind::kCopyWarp ? op.number == ir::kOfWarp

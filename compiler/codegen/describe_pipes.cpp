@@ -9,7 +9,7 @@
 #include <set>
 
 #include "compiler/codegen/describe.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::codegen {
 namespace {
@@ -33,7 +33,7 @@ void AddOnce(std::vector<const ir::Worker*>& list, const ir::Worker& role) {
 using PipesOfRings = std::map<std::string, std::string>;
 
 void CollectReceivers(const ir::Worker& role, PipesOfRings& rings, std::map<std::string, Traffic>& traffic) {
-  passes::ForEachOp(role.body, [&](const ir::Op& op) {
+  ir::ForEachOp(role.body, [&](const ir::Op& op) {
     if (op.code == OpCode::kRing) rings[op.symbol] = op.slot.empty() ? op.symbol : op.slot;
     if (op.code != OpCode::kWaitFull) return;
     Traffic& pipe = traffic[ir::RingOf(op.slot)];
@@ -44,7 +44,7 @@ void CollectReceivers(const ir::Worker& role, PipesOfRings& rings, std::map<std:
 
 /// Who waits for empty slots, or makes full ones: by copies that it announces, or by stores of its own.
 void CollectSenders(const ir::Worker& role, const PipesOfRings& rings, std::map<std::string, Traffic>& traffic) {
-  passes::ForEachOp(role.body, [&](const ir::Op& op) {
+  ir::ForEachOp(role.body, [&](const ir::Op& op) {
     const std::string name = ir::RingOf(op.slot);
     const auto ring = rings.find(name);
     const auto found = traffic.find(ring == rings.end() ? name : ring->second);

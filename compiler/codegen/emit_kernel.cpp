@@ -9,8 +9,8 @@
 #include "compiler/codegen/mangle.h"
 #include "compiler/ir/derived_names.h"
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/known_ranges.h"
-#include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
 
@@ -81,7 +81,7 @@ void EmitSharedStruct(const ir::Kernel& kernel, CodeWriter& out) {
 
 void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWriter& out) {
   if (kernel.maps.empty() && kernel.barriers.empty()) return;
-  const auto waits = [](const ir::Worker& role) { return passes::Contains(role.body, ir::OpCode::kClusterWait); };
+  const auto waits = [](const ir::Worker& role) { return ir::Contains(role.body, ir::OpCode::kClusterWait); };
   const bool waits_late = std::any_of(kernel.workers.begin(), kernel.workers.end(), waits);
   const bool all_wait_late = std::all_of(kernel.workers.begin(), kernel.workers.end(), waits);
   out.Comment(

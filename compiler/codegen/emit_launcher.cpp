@@ -17,7 +17,7 @@
 #include "compiler/codegen/mangle.h"
 #include "compiler/codegen/quotients.h"
 #include "compiler/ir/derived_names.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 #include "compiler/target/target.h"
 
 namespace tkc::codegen {
@@ -187,7 +187,7 @@ class CallEmitter {
     bool found = std::any_of(kernel.maps.begin(), kernel.maps.end(),
                              [&](const ir::TensorMap& map) { return map.is_store && map.tensor == tensor; });
     for (const ir::Worker& worker : kernel.workers) {
-      passes::ForEachOp(worker.body, [&](const ir::Op& op) {
+      ir::ForEachOp(worker.body, [&](const ir::Op& op) {
         found |= (op.code == ir::OpCode::kStore || op.code == ir::OpCode::kStoreParts) && op.symbol == tensor;
       });
     }
@@ -291,7 +291,7 @@ class CallEmitter {
     const std::string name = param.CppName();
     switch (param.kind) {
       case KernelParam::Kind::kTensor: {
-        const ir::TensorParam& tensor = passes::FindTensor(kernel, param.name);
+        const ir::TensorParam& tensor = ir::FindTensor(kernel, param.name);
         return fmt::format("tk::host::as_tensor<{}, {}>({})", CppType(tensor.dtype), tensor.extents.size(),
                            pieces.contains(param.name)
                                ? fmt::format("call.pieces({}{})", name, ReachOfPieces(kernel, pieces.at(param.name)))

@@ -10,8 +10,8 @@
 #include "compiler/codegen/mangle.h"
 #include "compiler/ir/derived_names.h"
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/known_ranges.h"
-#include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::codegen {
@@ -31,7 +31,7 @@ void OpEmitter::Role(const ir::Worker& role) {
   instance_ = Mangle(InstanceName(kernel_, role));
   names_.clear();
   taken_ = kernel_.NamesBesideValues();
-  passes::ForEachOp(role.body, [&](const Op& op) {
+  ir::ForEachOp(role.body, [&](const Op& op) {
     for (const ir::ValueId id : op.results) {
       if (kernel_.values[id].base.empty()) taken_.Take(kernel_.values[id].name);
     }
@@ -48,13 +48,13 @@ void OpEmitter::NoteChanges(const ir::Worker& role) {
   changed_scalars_.clear();
   filled_.clear();
   std::vector<const Op*> parts;
-  passes::ForEachOp(role.body, [&](const Op& op) {
+  ir::ForEachOp(role.body, [&](const Op& op) {
     if (op.code == OpCode::kLet && op.number == ir::kChanges) changed_scalars_.insert(op.symbol);
     const bool is_tied = op.code == OpCode::kMmaFence || op.code == OpCode::kMmaWait;  // these take what may change
     for (const ir::ValueId id : op.operands) {
-      if (is_tied || passes::Writes(op, id)) changed_.insert(id);
+      if (is_tied || ir::Writes(op, id)) changed_.insert(id);
     }
-    if (passes::FillsShared(op)) filled_.insert(op.operands[0]);
+    if (ir::FillsShared(op)) filled_.insert(op.operands[0]);
     if (ir::IsPartOrTranspose(op.code)) parts.push_back(&op);
   });
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
@@ -65,7 +65,7 @@ void OpEmitter::NoteChanges(const ir::Worker& role) {
 void OpEmitter::NoteRings(const ir::Worker& role) {
   still_rings_.clear();
   waited_rings_.clear();
-  passes::ForEachOp(role.body, [&](const Op& op) {
+  ir::ForEachOp(role.body, [&](const Op& op) {
     if (op.code == OpCode::kRing && op.number == 1) still_rings_.insert(op.symbol);  // in front of all that turns it
     if (op.code == OpCode::kAdvance) still_rings_.erase(op.symbol);
     if (op.code == OpCode::kWaitFull || op.code == OpCode::kWaitEmpty) waited_rings_.insert(ir::RingOf(op.slot));
@@ -75,7 +75,7 @@ void OpEmitter::NoteRings(const ir::Worker& role) {
 void OpEmitter::UseLayouts() {
   reshaped_.emplace(kernel_, *role_);
   layouts_.clear();
-  passes::ForEachOp(role_->body, [&](const Op& op) {
+  ir::ForEachOp(role_->body, [&](const Op& op) {
     for (const ir::ValueId id : op.results) {
       const ir::RegisterLayout* layout = reshaped_->Find(id);
       if (!layout || Layout(id) != "layout") continue;
@@ -146,7 +146,7 @@ bool OpEmitter::IsAll(const Op& op, size_t i) const {
   const ir::AxisRange& axis = op.axes[i];
   int64_t start = 1, extent = 0;
   return !axis.lo && !axis.hi && symbolic::IsInt(axis.start, &start) && start == 0 &&
-         symbolic::IsInt(passes::FindTensor(kernel_, op.symbol).extents[i], &extent) && extent == axis.extent;
+         symbolic::IsInt(ir::FindTensor(kernel_, op.symbol).extents[i], &extent) && extent == axis.extent;
 }
 
 /// Whether it reads a tensor whose other elements may be changing, as the grid writes them, or may hold nothing, as a grid before
@@ -154,7 +154,7 @@ bool OpEmitter::IsAll(const Op& op, size_t i) const {
 bool OpEmitter::ReadsExactly(const Op& op) const {
   const bool reads = op.code == OpCode::kRead || op.code == OpCode::kGather || op.code == OpCode::kReadParts ||
                      op.code == OpCode::kCopyToShared || op.code == OpCode::kCopyAsync;
-  return reads && ir::IsWritten(passes::FindTensor(kernel_, op.symbol));
+  return reads && ir::IsWritten(ir::FindTensor(kernel_, op.symbol));
 }
 
 std::string OpEmitter::Block(const Op& op) const {

@@ -6,7 +6,7 @@
 #include "compiler/codegen/mangle.h"
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/op_words.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 #include "compiler/support/internal_error.h"
 #include "compiler/target/target.h"
 
@@ -288,7 +288,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
 bool OpEmitter::IsBesideRegisters(ir::ValueId right) const {
   if (!TargetOf(kernel_).is_hip) return false;
   bool found = false;
-  passes::ForEachOp(role_->body, [&](const Op& op) {
+  ir::ForEachOp(role_->body, [&](const Op& op) {
     found |=
         op.code == OpCode::kMultiply && op.operands[2] == right && kernel_.TypeOf(op.operands[1]).space == ir::Space::kRegister;
   });

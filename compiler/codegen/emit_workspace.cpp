@@ -10,7 +10,7 @@
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_launcher.h"
 #include "compiler/codegen/mangle.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 #include "compiler/target/target.h"
 
 namespace tkc::codegen {
@@ -18,7 +18,7 @@ namespace tkc::codegen {
 BoxesOfTensors CopiedInPieces(const ir::Kernel& kernel) {
   BoxesOfTensors boxes;
   for (const ir::Worker& worker : kernel.workers) {
-    passes::ForEachOp(worker.body, [&](const ir::Op& op) {
+    ir::ForEachOp(worker.body, [&](const ir::Op& op) {
       if (!(op.code == ir::OpCode::kCopyAsync && op.number == ir::kInPieces) && op.code != ir::OpCode::kFetch) return;
       std::vector<int64_t>& box = boxes[op.symbol];
       box.resize(op.axes.size(), 1);
@@ -63,7 +63,7 @@ std::string Workspace::BytesOf(const ir::Module& module, const std::vector<int>&
   for (const int k : alternative) {
     const ir::Kernel& kernel = module.kernels[static_cast<size_t>(k)];
     for (const ir::TensorMap& map : kernel.maps) {
-      if (map.is_store || passes::FindTensor(kernel, map.tensor).is_work || !packed.insert(map.tensor).second) continue;
+      if (map.is_store || ir::FindTensor(kernel, map.tensor).is_work || !packed.insert(map.tensor).second) continue;
       add(Use::kPacking, fmt::format("tk::host::packing_bytes(*{})", Mangle(map.tensor)));
     }
     for (const auto& [tensor, box] : CopiedInPieces(kernel)) {

@@ -4,7 +4,7 @@
 
 #include "compiler/codegen/emit_op.h"
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::codegen {
 
@@ -70,7 +70,7 @@ bool IsMentioned(const std::string& name, const ir::Region& region) {
 /// Whether a buffer is used of which each instance has one of its own.
 bool UsesOwnBuffer(const ir::Kernel& kernel, const ir::Region& region) {
   bool uses = false;
-  passes::ForEachOp(region, [&](const ir::Op& op) {
+  ir::ForEachOp(region, [&](const ir::Op& op) {
     const auto is_it = [&](const ir::Buffer& buffer) { return buffer.name == op.symbol && buffer.instances > 1; };
     uses |= (op.code == OpCode::kView || ir::ReducesOrScans(op.code)) &&
             std::any_of(kernel.buffers.begin(), kernel.buffers.end(), is_it);
@@ -85,7 +85,7 @@ KernelUses::KernelUses(const ir::Kernel& kernel) : values(kernel.values.size(), 
   for (const ir::Worker& role : kernel.workers) {
     names.clear();  // a role's own: what another one needs is no use of it
     // In a loop what changes a number may stand behind what reads it.
-    passes::ForEachOp(role.body, [&](const ir::Op& op) {
+    ir::ForEachOp(role.body, [&](const ir::Op& op) {
       if (op.code == OpCode::kLet && op.number == ir::kMayChange && IsMentioned(op.symbol, role.body)) names.insert(op.symbol);
     });
     Region(role.body);

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/make_op.h"
-#include "compiler/passes/walk.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::passes {

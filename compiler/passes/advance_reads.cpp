@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/kernel_state.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/store_parts.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

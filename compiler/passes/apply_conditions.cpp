@@ -6,9 +6,9 @@
 #include <set>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/known_ranges.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/kernel_state.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -8,9 +8,9 @@
 #include <set>
 #include <tuple>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/operand_moves.h"
 #include "compiler/passes/shared_moves.h"
-#include "compiler/passes/walk.h"
 #include "compiler/support/parallel.h"
 #include "compiler/target/target.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/queries.h"
 #include "compiler/layout/row_layout.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 

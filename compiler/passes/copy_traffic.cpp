@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/sent_slots.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {
@@ -91,7 +91,7 @@ void NameLet(const Op& let, const Names& kept, Names& names) {
   const auto is_same = [&](const auto& own) { return symbolic::Equal(own.second, value); };
   auto same = kept.find(let.symbol);
   if (same == kept.end() || !is_same(*same))
-    same = MentionsElement(value) ? std::find_if(kept.begin(), kept.end(), is_same) : kept.end();
+    same = symbolic::MentionsElement(value) ? std::find_if(kept.begin(), kept.end(), is_same) : kept.end();
   if (same == kept.end())
     names[let.symbol] = value;
   else if (same->first == let.symbol)
@@ -174,7 +174,7 @@ bool ReadsElements(const Region& region) {
   bool reads = false;
   ForEachOp(region, [&](const Op& op) {
     Op copy = op;
-    ForEachScalar(copy, [&](Scalar& scalar) { reads |= MentionsElement(scalar); });
+    ForEachScalar(copy, [&](Scalar& scalar) { reads |= symbolic::MentionsElement(scalar); });
   });
   return reads;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/kernel_state.h"
 #include "compiler/passes/live_tiles.h"
@@ -20,7 +21,6 @@
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/store_loops.h"
 #include "compiler/passes/store_parts.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

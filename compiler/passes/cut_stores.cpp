@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/cut_stores.h"
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/store_parts.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::passes {
 namespace {

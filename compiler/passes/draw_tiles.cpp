@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/draw_tiles.h"
 
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::passes {
 namespace {

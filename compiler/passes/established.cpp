@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::passes {
 namespace {

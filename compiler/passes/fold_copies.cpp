@@ -63,7 +63,7 @@ void Folding::NameReads(const Feed& feed, Region& region, size_t& first, Names& 
     if (op.code != OpCode::kLet || op.number != ir::kStays) continue;
     NameLet(op, kept, names);
     const auto unnamed = names.find(op.symbol);
-    if (unnamed == names.end() || !MentionsElement(unnamed->second)) continue;
+    if (unnamed == names.end() || !symbolic::MentionsElement(unnamed->second)) continue;
     Names own;
     const auto is_same = [&](const Op& let) {
       if (let.code != OpCode::kLet || let.number != ir::kStays) return false;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/load_ahead.h"
@@ -20,7 +21,6 @@
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/shared_room.h"
-#include "compiler/passes/walk.h"
 #include "compiler/support/diagnostic.h"
 #include "compiler/symbolic/condition.h"
 #include "compiler/target/target.h"

@@ -3,9 +3,9 @@
 
 #include <utility>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/index_facts.h"
 #include "compiler/passes/make_op.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

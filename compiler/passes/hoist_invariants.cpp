@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/reshaped_layouts.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::passes {
 namespace {
@@ -25,8 +25,8 @@ struct PartAccess {
 /// Whether two accesses differ in nothing but the part.
 bool Agree(const Op& a, const Op& b) {
   return a.code == b.code && a.symbol == b.symbol && a.slot == b.slot && a.axes.size() == b.axes.size() &&
-         std::equal(a.axes.begin(), a.axes.end() - 1, b.axes.begin(), SameRange) &&
-         std::equal(a.scalars.begin(), a.scalars.end(), b.scalars.begin(), b.scalars.end(), SameScalar);
+         std::equal(a.axes.begin(), a.axes.end() - 1, b.axes.begin(), ir::SameRange) &&
+         std::equal(a.scalars.begin(), a.scalars.end(), b.scalars.begin(), b.scalars.end(), ir::SameScalar);
 }
 
 class Joining {

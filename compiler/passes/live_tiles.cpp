@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/reshaped_layouts.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -7,12 +7,12 @@
 #include <set>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/register_shares.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/index_facts.h"
 #include "compiler/passes/missing_rows.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::passes {
 namespace {

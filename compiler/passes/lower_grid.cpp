@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/loop_growth.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/pass_over.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

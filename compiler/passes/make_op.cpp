@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::passes {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/index_facts.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::passes {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/copy_engine.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

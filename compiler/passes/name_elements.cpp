@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/make_op.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {
@@ -82,7 +82,7 @@ class Elements {
   }
 
   Scalar Named(const Scalar& scalar, const std::set<std::string>& varying, Span span, Known& known, Region& lets) {
-    if (!MentionsElement(scalar)) return scalar;
+    if (!symbolic::MentionsElement(scalar)) return scalar;
     const auto mentions = [&](const std::string& name) { return symbolic::Mentions(scalar, name); };
     if (IsKept(*scalar) && std::none_of(varying.begin(), varying.end(), mentions)) {
       auto same = std::find_if(known.begin(), known.end(), [&](const auto& each) { return symbolic::Equal(each.first, scalar); });

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/sent_slots.h"
-#include "compiler/passes/walk.h"
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::passes {

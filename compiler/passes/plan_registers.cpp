@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -6,13 +6,13 @@
 #include <set>
 #include <string>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/share_room.h"
 #include "compiler/passes/shared_room.h"
-#include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::passes {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::passes {
 namespace {

@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/matrix_unit.h"
 #include "compiler/passes/reshaped_layouts.h"
 #include "compiler/passes/turned_tiles.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

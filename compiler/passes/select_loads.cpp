@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/copy_pieces.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/select_transfer_impl.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/derived_names.h"
+#include "compiler/ir/queries.h"
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/select_transfer_impl.h"
 #include "compiler/passes/share_room.h"
 #include "compiler/passes/shared_room.h"
-#include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::passes {

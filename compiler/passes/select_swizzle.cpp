@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/layout/wave_banks.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

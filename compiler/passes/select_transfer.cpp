@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/queries.h"
 #include "compiler/layout/conflict.h"
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/select_transfer_impl.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

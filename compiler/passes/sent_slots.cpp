@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/expand_workers.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

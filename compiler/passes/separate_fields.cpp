@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/overlap_products.h"
 #include "compiler/passes/sent_slots.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -14,10 +14,10 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/sent_slots.h"
-#include "compiler/passes/walk.h"
 #include "compiler/symbolic/condition.h"
 
 namespace tkc::passes {

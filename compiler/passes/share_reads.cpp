@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/reshaped_layouts.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {
@@ -46,7 +46,7 @@ class RepeatedReads {
  private:
   /// A number out of a tensor, which may change, is no known place.
   bool IsOfKept(const Op& op) const {
-    const auto is_known = [](const ir::Scalar& scalar) { return !MentionsElement(scalar); };
+    const auto is_known = [](const ir::Scalar& scalar) { return !symbolic::MentionsElement(scalar); };
     return op.code == OpCode::kRead && KeepsTensor(kernel_, op.symbol) &&
            kernel_.TypeOf(op.results[0]).space == ir::Space::kRegister &&
            std::all_of(op.scalars.begin(), op.scalars.end(), is_known) &&

@@ -11,12 +11,12 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/load_early.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/shared_room.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

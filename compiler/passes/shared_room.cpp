@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/live_tiles.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

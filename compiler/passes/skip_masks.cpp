@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/known_ranges.h"
 #include "compiler/passes/make_op.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

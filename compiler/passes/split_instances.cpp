@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/meetings.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

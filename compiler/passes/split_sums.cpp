@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/columns_of_block.h"
 #include "compiler/passes/make_op.h"
-#include "compiler/passes/walk.h"
 #include "compiler/target/cluster.h"
 
 namespace tkc::passes {

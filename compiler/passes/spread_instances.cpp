@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/separate_rings.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

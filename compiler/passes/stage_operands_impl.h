@@ -14,10 +14,10 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/matrix_unit.h"
 #include "compiler/passes/register_shares.h"
 #include "compiler/passes/reshaped_layouts.h"
-#include "compiler/passes/walk.h"
 #include "compiler/support/diagnostic.h"
 #include "compiler/target/target.h"
 

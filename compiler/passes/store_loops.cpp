@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/copy_traffic.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

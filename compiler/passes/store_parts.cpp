@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/live_tiles.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 

@@ -8,11 +8,11 @@
 // when it comes to receive the slot itself, each of its warps waits for its own copies (sync_folded) and arrives at the full one.
 #include <algorithm>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/slot_views.h"
 #include "compiler/passes/sync_roles.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

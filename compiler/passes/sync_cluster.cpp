@@ -15,8 +15,8 @@
 
 #include "compiler/ir/derived_names.h"
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/sync_roles.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

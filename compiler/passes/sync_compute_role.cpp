@@ -7,9 +7,9 @@
 
 #include "compiler/ir/derived_names.h"
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/products_in_flight.h"
 #include "compiler/passes/sent_slots.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace computing {

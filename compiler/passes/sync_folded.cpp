@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/meetings.h"
-#include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::passes {

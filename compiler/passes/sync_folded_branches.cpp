@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/sync_folded.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes::folded {
 namespace {

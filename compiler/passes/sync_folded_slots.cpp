@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/sync_folded.h"
-#include "compiler/passes/walk.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::passes::folded {

@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/sync_roles.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 
@@ -14,11 +14,11 @@ using ir::Op;
 using ir::OpCode;
 
 void WaitForLaunchesBefore(ir::Worker& worker) {
-  const auto touches = [](const Op& op) { return Holds(op, TouchesTensor); };
+  const auto touches = [](const Op& op) { return Holds(op, ir::TouchesTensor); };
   const auto first = std::find_if(worker.body.begin(), worker.body.end(), touches);
   if (first == worker.body.end()) return;
   Op wait = MakeOp(OpCode::kWaitPrevious, "", "", 0, worker.span);
-  if (first->code != OpCode::kForTiles || TouchesTensor(*first)) {
+  if (first->code != OpCode::kForTiles || ir::TouchesTensor(*first)) {
     worker.body.insert(worker.body.begin(), std::move(wait));
     return;
   }

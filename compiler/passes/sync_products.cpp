@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/sync_compute_role.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes::computing {
 

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/sync_roles.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/sync_roles.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -2,9 +2,9 @@
 #include "compiler/passes/turn_columns.h"
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/turn_tiles.h"
 #include "compiler/passes/turned_tiles.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/passes/walk.h"
+#include "compiler/ir/queries.h"
 
 namespace tkc::passes {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/copy_pieces.h"
-#include "compiler/passes/walk.h"
 
 namespace tkc::passes {
 namespace {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "compiler/ir/op_traits.h"
+#include "compiler/ir/queries.h"
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/select_layout.h"
-#include "compiler/passes/walk.h"
 #include "compiler/sema/fill.h"
 
 namespace tkc::passes {

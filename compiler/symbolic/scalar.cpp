@@ -140,6 +140,10 @@ bool Mentions(const Scalar& scalar, const std::string& name) {
   return false;
 }
 
+bool MentionsElement(const Scalar& scalar) {
+  return scalar && (scalar->kind == Kind::kElement || std::any_of(scalar->args.begin(), scalar->args.end(), MentionsElement));
+}
+
 void AddNames(const Scalar& scalar, std::set<std::string>& names) {
   if (!scalar) return;
   if (scalar->kind == Kind::kName) names.insert(scalar->name);

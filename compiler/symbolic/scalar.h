@@ -74,6 +74,7 @@ bool IsInt(const Scalar& scalar, int64_t* value = nullptr);  // a literal intege
 bool Equal(const Scalar& a, const Scalar& b);                // same linear normal form over names; other terms structurally
 bool IsSameTree(const Scalar& a, const Scalar& b);           // the same operations of the same leaves
 bool Mentions(const Scalar& scalar, const std::string& name);
+bool MentionsElement(const Scalar& scalar);                         // an element of a tensor is a part of it
 void AddNames(const Scalar& scalar, std::set<std::string>& names);  // all that it mentions
 /// Adds the maxima in `scalar` of which `least` is an argument: none of them is below it.
 void AddMaxima(const Scalar& scalar, const Scalar& least, std::vector<Scalar>& maxima);
