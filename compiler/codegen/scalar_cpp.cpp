@@ -363,6 +363,7 @@ CppExpr ScalarPrinter::Expr(const Scalar& scalar) const {
   switch (node.kind) {
     case Kind::kInt:
       if (node.int_value == INT64_MIN) return {"(-9223372036854775807 - 1)"};
+      if (IsNarrowInteger(node.dtype)) return {fmt::format("{}({})", CppType(node.dtype), node.int_value)};
       return {fmt::format("{}", node.int_value) + (node.dtype == DType::kU32 || node.dtype == DType::kU64 ? "u" : ""),
               node.int_value < 0 ? CppExpr::kUnary : CppExpr::kPrimary};
     case Kind::kFloat: {

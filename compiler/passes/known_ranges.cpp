@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/symbolic/polynomial.h"
+#include "compiler/symbolic/reach.h"
 #include "compiler/target/cluster.h"
 
 namespace tkc::passes {
@@ -45,6 +46,11 @@ IntRange Product(IntRange a, IntRange b) {
     }
   }
   return product;
+}
+
+IntRange OfType(DType dtype) {
+  const symbolic::Reach type = symbolic::ReachOf(dtype);
+  return {type.least, type.most};
 }
 
 /// The least and the most of two ranges' values.
@@ -200,15 +206,10 @@ IntRange KnownRanges::Of(const Scalar& scalar) const {
       if (name == "cluster::rank") return {0, kMostBlocksOfCluster - 1};
       return name == "block::index" || name == "chiplet_order" ? kNonNegative : IntRange{};
     }
-    case Kind::kElement:
-      if (scalar->dtype == DType::kI32) return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
-      if (scalar->dtype == DType::kU32) return {0, std::numeric_limits<uint32_t>::max()};
-      return {};
+    case Kind::kElement: return OfType(scalar->dtype);
     case Kind::kConvert: {  // an integer that its new type may not hold wraps
-      const IntRange value = part(0);
-      constexpr int64_t kHeldByAll = std::numeric_limits<int32_t>::max();
-      if (scalar->dtype == DType::kI64 || (value.lo >= 0 && value.hi <= kHeldByAll)) return value;
-      return {};
+      const IntRange value = part(0), type = OfType(scalar->dtype);
+      return value.lo >= type.lo && value.hi <= type.hi ? value : type;
     }
     default: return {};
   }

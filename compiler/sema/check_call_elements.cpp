@@ -49,7 +49,7 @@ Value Elaborator::CallAbs(const ast::CallExpr& expr, Value x) {
         .Label(x.span, fmt::format("is {}", Describe(x)));
     return Error();
   }
-  ExprPtr arg = IsNarrowFloat(dtype) ? MakeConvert(std::move(x.expr), DType::kF32) : std::move(x.expr);
+  ExprPtr arg = MakeConvert(std::move(x.expr), WidenedType(dtype));
   const Type type = arg->type;
   return ExprValue(MakeConvert(MakeFolded(ExprKind::kCall, Op::kAbs, type, Args(std::move(arg)), expr.span), dtype), expr.span);
 }
@@ -95,13 +95,11 @@ Value Elaborator::MinMax(Op op, std::string_view name, Value a, Value b, Span sp
   if (!Unify(a, b, false, name, span)) return Error();
   std::optional<Type> type = Broadcast(a, b, name, span);
   if (!type) return Error();
-  // Exact in f32, and the result is one of the operands.
+  // Exact in the wider type, and the result is one of the operands.
   const DType dtype = a.expr->type.dtype;
-  if (IsFloat(dtype)) {
-    a.expr = MakeConvert(std::move(a.expr), DType::kF32);
-    b.expr = MakeConvert(std::move(b.expr), DType::kF32);
-    type->dtype = DType::kF32;
-  }
+  type->dtype = WidenedType(dtype);
+  a.expr = MakeConvert(std::move(a.expr), type->dtype);
+  b.expr = MakeConvert(std::move(b.expr), type->dtype);
   ExprPtr result = MakeFolded(ExprKind::kCall, op, *type, Args(std::move(a.expr), std::move(b.expr)), span);
   return ExprValue(MakeConvert(std::move(result), dtype), span);
 }

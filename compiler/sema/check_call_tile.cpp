@@ -23,14 +23,13 @@ Value Elaborator::CallReduce(const ast::CallExpr& expr, Op op, int axis, Value x
     return Error();
   }
   const DType dtype = x.expr->type.dtype;
-  const bool is_half = IsNarrowFloat(dtype);
-  ExprPtr arg = is_half ? MakeConvert(std::move(x.expr), DType::kF32) : std::move(x.expr);
+  ExprPtr arg = MakeConvert(std::move(x.expr), WidenedType(dtype));
   Type type = arg->type;
   (axis == 1 ? type.cols : type.rows) = 1;
   ExprPtr result = MakeNode(ExprKind::kReduce, op, type, Args(std::move(arg)), expr.span);
   result->axis = axis;
-  // A sum is f32; an extreme element is one of the elements.
-  if (is_half && op != Op::kAdd) result = MakeConvert(std::move(result), dtype);
+  // A sum has the wider type; an extreme element is one of the elements.
+  if (op != Op::kAdd) result = MakeConvert(std::move(result), dtype);
   return ExprValue(std::move(result), expr.span);
 }
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/symbolic/reach.h"
 
 namespace tkc::sema {
 
@@ -21,10 +21,8 @@ namespace {
 
 /// Whether the number is one of the integer type.
 bool HoldsNumber(DType dtype, int64_t number) {
-  if (dtype == DType::kI64) return true;
-  if (dtype == DType::kU64) return number >= 0;
-  if (dtype == DType::kU32) return number >= 0 && number <= std::numeric_limits<uint32_t>::max();
-  return number >= std::numeric_limits<int32_t>::min() && number <= std::numeric_limits<int32_t>::max();
+  const symbolic::Reach type = symbolic::ReachOf(dtype);
+  return number >= type.least && number <= type.most;
 }
 
 /// Whether a row or a column would be repeated to make the tile.
@@ -94,6 +92,9 @@ bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelli
   // An integer literal takes the type of what it meets, but for a quotient that has lost its fraction.
   if (kind_of(a) == 1 && kind_of(b) == 2 && is_literal(a)) a.expr = MakeConvert(std::move(a.expr), DType::kF32);
   if (kind_of(b) == 1 && kind_of(a) == 2 && is_literal(b)) b.expr = MakeConvert(std::move(b.expr), DType::kF32);
+  for (Value* v : {&a, &b}) {
+    if (compute && IsNarrowInteger(v->expr->type.dtype)) v->expr = MakeConvert(std::move(v->expr), DType::kI32);
+  }
   const DType x = a.expr->type.dtype;
   const DType y = b.expr->type.dtype;
   // Elements of a tile have a width; an integer by itself has none.

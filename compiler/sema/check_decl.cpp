@@ -32,7 +32,9 @@ void CheckLaunchScalar(const ast::Param& param, std::optional<DType> dtype, Diag
     diagnostics
         .Error(DiagnosticKind::kTypeMismatch, param.type->span,
                fmt::format("a launch scalar is no `{}`, but `f32`, `bool`, or an integer of 32 or 64 bits", Name(*dtype)))
-        .Help(fmt::format("pass it as `f32`; where the kernel is to round it, `{}({})` does", Name(*dtype), param.name.text));
+        .Help(IsInteger(*dtype)
+                  ? "pass it as `i32`"
+                  : fmt::format("pass it as `f32`; where the kernel is to round it, `{}({})` does", Name(*dtype), param.name.text));
   }
   if (param.mode == ast::ParamMode::kIn && !param.preset) return;
   if (param.mode == ast::ParamMode::kIn) {

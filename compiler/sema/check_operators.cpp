@@ -58,7 +58,7 @@ Value Elaborator::EvalUnary(const ast::UnaryExpr& expr) {
         .Label(expr.operand->span, fmt::format("is {}", Describe(x)));
     return Error();
   }
-  if (!is_not && IsNarrowFloat(x.expr->type.dtype)) x.expr = MakeConvert(std::move(x.expr), DType::kF32);
+  if (!is_not) x.expr = MakeConvert(std::move(x.expr), WidenedType(x.expr->type.dtype));
   const Type type = x.expr->type;
   return ExprValue(MakeFolded(ExprKind::kUnary, is_not ? Op::kNot : Op::kNeg, type, Args(std::move(x.expr)), expr.span), expr.span);
 }

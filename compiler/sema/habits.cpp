@@ -129,10 +129,7 @@ constexpr Habit kMembers[] = {{"shape", kExtent},
                               {"transpose", "a tile turned is `x.T`"},
                               {"f", "a number has no suffix: `1.0`"}};
 
-constexpr Habit kNotBuilt[] = {
-    {"i8", "hold four in a `u32`, and take them apart by `/` and `%`: `i32(x / 256 % 256)` is the second, as a number from 0 on"},
-    {"u8", "hold four in a `u32`, and take them apart by `/` and `%`: `x / 256 % 256` is the second"},
-    {"f64", "`f32` is the widest type; a sum of two parts, `hi + lo`, keeps what it rounds away"}};
+constexpr Habit kNotBuilt[] = {{"f64", "`f32` is the widest type; a sum of two parts, `hi + lo`, keeps what it rounds away"}};
 
 }  // namespace
 

@@ -20,8 +20,8 @@ struct DTypeInfo {
 };
 
 inline constexpr DTypeInfo kDTypes[] = {
-    {DType::kBool, "bool", 1, false, false, true}, {DType::kI8, "i8", 1, false, true, false},
-    {DType::kU8, "u8", 1, false, false, false},    {DType::kI32, "i32", 4, false, true, true},
+    {DType::kBool, "bool", 1, false, false, true}, {DType::kI8, "i8", 1, false, true, true},
+    {DType::kU8, "u8", 1, false, false, true},     {DType::kI32, "i32", 4, false, true, true},
     {DType::kU32, "u32", 4, false, false, true},   {DType::kI64, "i64", 8, false, true, true},
     {DType::kU64, "u64", 8, false, false, true},   {DType::kF16, "f16", 2, true, true, true},
     {DType::kBF16, "bf16", 2, true, true, true},   {DType::kF32, "f32", 4, true, true, true},
@@ -38,6 +38,14 @@ inline constexpr bool IsSignedInteger(DType dtype) { return IsInteger(dtype) && 
 
 /// Floats that carry values; arithmetic on them happens in f32.
 inline constexpr bool IsNarrowFloat(DType dtype) { return IsFloat(dtype) && Bytes(dtype) < 4; }
+
+/// Integers of a byte; arithmetic on them happens in i32.
+inline constexpr bool IsNarrowInteger(DType dtype) { return IsInteger(dtype) && Bytes(dtype) < 4; }
+
+/// The type that arithmetic on `dtype` happens in, and that its result has.
+inline constexpr DType WidenedType(DType dtype) {
+  return IsNarrowFloat(dtype) ? DType::kF32 : IsNarrowInteger(dtype) ? DType::kI32 : dtype;
+}
 
 /// The type written `name` in .tk, or nothing.
 inline constexpr std::optional<DType> DTypeFromName(std::string_view name) {

@@ -27,6 +27,8 @@ Reach Product(const Reach& a, const Reach& b) {
 
 Reach ReachOf(DType dtype) {
   switch (dtype) {
+    case DType::kI8: return {std::numeric_limits<int8_t>::min(), std::numeric_limits<int8_t>::max()};
+    case DType::kU8: return {0, std::numeric_limits<uint8_t>::max()};
     case DType::kI32: return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
     case DType::kU32: return {0, std::numeric_limits<uint32_t>::max()};
     case DType::kU64: return {0, kMost};

@@ -48,6 +48,10 @@ def write_npy(path, dtype, extents, integers=False):
         code, data = "<f2", array.array("H", (struct.unpack("<H", struct.pack("<e", draw()))[0] for _ in range(count)))
     elif dtype == "f32":
         code, data = "<f4", array.array("f", (draw() for _ in range(count)))
+    elif dtype == "i8":
+        code, data = "|i1", array.array("b", (generator.randint(-128, 127) for _ in range(count)))
+    elif dtype == "u8":
+        code, data = "|u1", array.array("B", (generator.randint(0, 255) for _ in range(count)))
     else:
         code, data = "<i4", array.array("i", (generator.randint(0, 7) for _ in range(count)))
     shape = "(" + ", ".join(str(e) for e in extents) + ("," if len(extents) == 1 else "") + ")"

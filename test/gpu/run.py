@@ -37,10 +37,11 @@ class Placed:
 
     def __init__(self, torch, dtype, extents, pad, offset, values=None):
         self.torch, self.dtype, self.extents, self.offset = torch, dtype, extents, offset
-        kind = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "i32": torch.int32}[dtype]
+        kind = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "i32": torch.int32, "i8": torch.int8,
+                "u8": torch.uint8}[dtype]
         self.stride, span = strides(extents, pad)
-        poison = -77 if kind == torch.int32 else float("nan")
-        self.whole = torch.full((max(span + 2 * GUARD + offset, 1),), poison, dtype=kind, device="cuda")
+        self.poison = float("nan") if kind.is_floating_point else -77 if kind.is_signed else 179
+        self.whole = torch.full((max(span + 2 * GUARD + offset, 1),), self.poison, dtype=kind, device="cuda")
         self.view = torch.as_strided(self.whole, extents, self.stride, GUARD + offset)
         if values is not None:
             self.view.copy_(values)
@@ -50,9 +51,8 @@ class Placed:
 
     def trespassed(self):
         copy = self.whole.clone()
-        poison = -77 if copy.dtype == self.torch.int32 else float("nan")
-        self.torch.as_strided(copy, self.extents, self.stride, GUARD + self.offset).fill_(poison)
-        untouched = copy == -77 if copy.dtype == self.torch.int32 else copy.isnan()
+        self.torch.as_strided(copy, self.extents, self.stride, GUARD + self.offset).fill_(self.poison)
+        untouched = copy.isnan() if copy.dtype.is_floating_point else copy == self.poison
         return int((~untouched).sum())
 
 

@@ -21,7 +21,8 @@ import tempfile
 
 import numpy as np
 
-DTYPES = {"f32": np.float32, "f16": np.float16, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64, "bool": np.bool_}
+DTYPES = {"f32": np.float32, "f16": np.float16, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64, "bool": np.bool_,
+          "i8": np.int8, "u8": np.uint8}
 
 
 def bf16_bits(x):
@@ -77,6 +78,8 @@ def from_stored(dtype, stored):
     if dtype in ("e4m3", "e5m2"):
         stored = stored.view(np.uint8)
         return np.where(stored >= 128, -1.0, 1.0) * float8_values(dtype)[stored & 127]
+    if dtype in ("i8", "u8"):
+        return stored.astype(np.int64)
     values = bf16_values(stored) if dtype == "bf16" else stored
     return values.astype(np.float64) if dtype in ("bf16", "f16", "f32") else values
 

@@ -20,6 +20,10 @@ inline constexpr tk_dtype dtype_of<f16> = TK_F16;
 template <>
 inline constexpr tk_dtype dtype_of<float> = TK_F32;
 template <>
+inline constexpr tk_dtype dtype_of<int8_t> = TK_I8;
+template <>
+inline constexpr tk_dtype dtype_of<uint8_t> = TK_U8;
+template <>
 inline constexpr tk_dtype dtype_of<int32_t> = TK_I32;
 template <>
 inline constexpr tk_dtype dtype_of<uint32_t> = TK_U32;

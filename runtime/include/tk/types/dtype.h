@@ -120,6 +120,11 @@ namespace detail {
 /// Towards zero, staying in range; a NaN gives 0.
 template <class To>
 TK_HOST_DEVICE To saturate(float value) {
+    if constexpr (sizeof(To) == 1) {
+        constexpr int least = std::is_signed_v<To> ? -128 : 0, most = least + 255;
+        const int whole = saturate<int>(value);
+        return To(whole < least ? least : whole > most ? most : whole);
+    }
 #if !defined(TK_GFX) && (defined(TK_ON_DEVICE) || defined(TK_SIM))
     // Instructions that stay in range by themselves.
     if constexpr (sizeof(To) == 4) return std::is_signed_v<To> ? To(arch::f32_to_s32(value)) : To(arch::f32_to_u32(value));
@@ -148,6 +153,30 @@ TK_HOST_DEVICE float odd_float(From value) {
     const uint32_t kept = uint32_t(magnitude >> dropped) | uint32_t((magnitude & ((uint64_t(1) << dropped) - 1)) != 0);
     const float rounded = float(kept) * __builtin_bit_cast(float, uint32_t(127 + dropped) << 23);
     return negative ? -rounded : rounded;
+}
+
+}  // namespace detail
+
+template <class T>
+inline constexpr bool is_integer8 = std::is_same_v<T, int8_t> || std::is_same_v<T, uint8_t>;
+
+namespace detail {
+
+/// Four integers of a byte as f32: no conversion, of which nvidia's multiprocessors do few at a time, but the byte below the exponent of
+/// 2^23, which an addition takes off again. Signed ones are counted from -128 before that.
+template <class T>
+TK_DEVICE void widen_bytes(uint32_t word, float* to) {
+    constexpr float least = std::is_signed_v<T> ? -128.0f : 0.0f;
+    if constexpr (std::is_signed_v<T>) word ^= 0x80808080u;
+    TK_UNROLL
+    for (int i = 0; i < 4; ++i) {
+        const uint32_t byte = word >> 8 * i & 0xffu;
+#ifdef TK_GFX
+        to[i] = float(byte) + least;  // an instruction for each of the four
+#else
+        to[i] = __builtin_bit_cast(float, byte | 0x4b000000u) + (least - 8388608.0f);
+#endif
+    }
 }
 
 }  // namespace detail

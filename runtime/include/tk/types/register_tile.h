@@ -130,7 +130,7 @@ TK_DEVICE register_tile<T, R, C, L> fill(V value) {
     return result;
 }
 
-/// Element type conversion. Between f32 and a small float two neighbours take one instruction.
+/// Element type conversion. Between f32 and a small float two neighbours take one instruction; four bytes become f32 together.
 template <class To, class T, int R, int C, class L>
 TK_DEVICE register_tile<To, R, C, L> convert(const register_tile<T, R, C, L>& x) {
     register_tile<To, R, C, L> result;
@@ -150,6 +150,15 @@ TK_DEVICE register_tile<To, R, C, L> convert(const register_tile<T, R, C, L>& x)
             uint16_t pair;
             __builtin_memcpy(&pair, x.data + n, sizeof pair);
             widen_float8_pair<T>(pair, result.data[n], result.data[n + 1]);
+        }
+    } else if constexpr (is_integer8<T> && is_half<To>) {
+        result = convert<To>(convert<float>(x));
+    } else if constexpr (is_integer8<T> && std::is_same_v<To, float> && register_tile<T, R, C, L>::size % 4 == 0) {
+        TK_UNROLL
+        for (int n = 0; n < x.size; n += 4) {
+            uint32_t word;
+            __builtin_memcpy(&word, x.data + n, sizeof word);
+            detail::widen_bytes<T>(word, result.data + n);
         }
     } else {
         TK_UNROLL
