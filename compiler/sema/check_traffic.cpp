@@ -325,7 +325,7 @@ bool Elaborator::CheckStoreMode(const Access& access, StoreOp op, Span op_span) 
   if (op != StoreOp::kSet && Bytes(param.dtype) == 1) {
     diagnostics_.Error(DiagnosticKind::kTypeMismatch, op_span, fmt::format("elements of `{}` are not combined", Name(param.dtype)))
         .Note(param.span, "declared here")
-        .Help("combine in an `f32` tensor and convert once at the end");
+        .Help(fmt::format("combine in an `{}` tensor and convert once at the end", IsInteger(param.dtype) ? "i32" : "f32"));
     return false;
   }
   if (!handed_on_.Write(access.tensor, op, op_span)) return true;

@@ -126,6 +126,7 @@ class FillTaint {
                const std::string& neutral);
   void AddHelpBeyondTensor(DiagnosticBuilder& report, const typed::Var& index, int axis, const std::vector<int>& missing,
                            const std::string& neutral);
+  static const typed::Expr& ReducedOperand(const typed::Expr& reduce);
   void ReportReduce(const typed::Expr& expr, const std::vector<int>& missing, Fill fill);
   void ReportAnyAll(const typed::Expr& expr, const std::vector<int>& missing, const char* along);
   void ReportSummed(const typed::Expr& expr, int axis, int source);

@@ -67,15 +67,22 @@ bool IsNeutral(const Expr& reduce, Fill fill) {
 
 }  // namespace
 
+/// What the reduction is of: an extreme element of bytes is found among them as wider integers, whose least is another.
+const Expr& FillTaint::ReducedOperand(const Expr& reduce) {
+  const Expr& operand = *reduce.args[0];
+  const bool is_widened = operand.kind == ExprKind::kConvert && IsNarrowInteger(operand.args[0]->type.dtype);
+  return is_widened && reduce.op != Op::kAdd ? *operand.args[0] : operand;
+}
+
 Taint FillTaint::Reduce(const Expr& expr) {
-  const Taint x = Eval(*expr.args[0]);
+  const Taint x = Eval(ReducedOperand(expr));
   std::vector<int> missing;
   for (const auto& [source, fill] : x.axis[expr.axis]) {
     const bool is_neutral = fill == Fill::kNone || IsNeutral(expr, fill);
     if (!is_neutral && MayMiss(*expr.args[0], expr.axis, source)) missing.push_back(source);
   }
   if (!missing.empty()) ReportReduce(expr, missing, x.At(expr.axis, missing.front()));
-  Taint result = x;
+  Taint result = Eval(*expr.args[0]);
   result.Forget(expr.axis);
   result.read_infinite = false;
   if (expr.op != Op::kAdd || !IsInteger(expr.type.dtype)) return result;

@@ -158,7 +158,7 @@ void FillTaint::ReportReduce(const Expr& expr, const std::vector<int>& missing, 
   const bool runs = expr.kind == typed::ExprKind::kCumsum;
   const bool sums = runs || expr.op == Op::kAdd;
   std::string neutral = sums ? "0" : expr.op == Op::kMax ? "-inf" : "inf";
-  if (const DType dtype = expr.type.dtype; !sums && !IsFloat(dtype)) neutral = EndText(dtype, expr.op == Op::kMax);
+  if (const DType dtype = ReducedOperand(expr).type.dtype; !sums && !IsFloat(dtype)) neutral = EndText(dtype, expr.op == Op::kMax);
   const char* name = runs ? "running sum" : sums ? "sum" : expr.op == Op::kMax ? "maximum" : "minimum";
   DiagnosticBuilder report =
       diagnostics_.Error(DiagnosticKind::kFillNotNeutral, expr.span,
