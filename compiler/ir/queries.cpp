@@ -2,7 +2,6 @@
 #include "compiler/ir/queries.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -77,10 +76,6 @@ bool Multiplies(const Region& region) {
   bool found = false;
   ForEachOp(region, [&](const Op& op) { found |= IsProduct(op.code); });
   return found;
-}
-
-void Append(Region& to, Region more) {
-  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 Region& OwnTurn(Op& tiles) { return TurnOf(tiles).regions[0]; }

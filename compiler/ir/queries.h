@@ -63,9 +63,6 @@ bool TouchesTensor(const Op& op);
 /// Whether the region holds a matrix product.
 bool Multiplies(const Region& region);
 
-/// Moves the operations behind those of `to`.
-void Append(Region& to, Region more);
-
 /// Of a loop over tiles that instances take in turn: what an instance does in a tile of its own, and in others.
 Region& OwnTurn(Op& tiles);
 Region& OthersTurns(Op& tiles);

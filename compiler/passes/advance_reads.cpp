@@ -9,6 +9,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/kernel_state.h"
 #include "compiler/passes/live_tiles.h"
@@ -160,11 +161,7 @@ class AdvancingReads {
   }
 
   static Region With(Region operations, const Renamed& names) {
-    for (Op& op : operations) {
-      for (ValueId& operand : op.operands) {
-        if (const auto name = names.find(operand); name != names.end()) operand = name->second;
-      }
-    }
+    for (Op& op : operations) ReplaceOperands(op, names);
     return operations;
   }
 

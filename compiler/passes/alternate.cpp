@@ -9,6 +9,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/meetings.h"
 

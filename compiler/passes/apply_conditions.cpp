@@ -7,7 +7,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
-#include "compiler/passes/copy_traffic.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/known_ranges.h"
 
 namespace tkc::passes {
@@ -39,9 +39,7 @@ class Conditions {
         if (IsNumber(op)) Substitute(region, op.symbol, op.scalars[0]);
       }
       if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
-      for (ValueId& operand : op.operands) {
-        if (const auto chosen = chosen_.find(operand); chosen != chosen_.end()) operand = chosen->second;
-      }
+      ReplaceOperands(op, chosen_);
       Note(op);
       for (Region& inner : op.regions) Apply(inner);
     }

@@ -9,6 +9,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/kernel_state.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
@@ -125,11 +126,7 @@ class Computations {
       } else if (present != tile_ && present != ir::kNone) {
         Replace(op, present);
       }
-      if (ir::IsElementwise(op.code)) {  // with what is there anyway
-        for (ValueId& operand : op.operands) {
-          if (const auto place = anew.find(operand); place != anew.end()) operand = place->second;
-        }
-      }
+      if (ir::IsElementwise(op.code)) ReplaceOperands(op, anew);  // with what is there anyway
       if (KeepsTiles(op) || !op.regions.empty()) {
         present = ir::kNone;
         anew.clear();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/register_shares.h"
 
@@ -57,9 +58,7 @@ class Conversions {
     Region out;
     std::map<ValueId, Op> parts;
     for (Op& op : region) {
-      for (ValueId& operand : op.operands) {
-        if (const auto same = merged_.find(operand); same != merged_.end()) operand = same->second;
-      }
+      ReplaceOperands(op, merged_);
       for (Region& inner : op.regions) Merge(inner, known);
       if (op.code == OpCode::kPart) parts.emplace(op.results[0], op);
       if (Widens(kernel_, op)) {

@@ -53,16 +53,6 @@ bool ResolveBranch(Region& region, Names names) {
   return true;
 }
 
-void Rename(Region& region, const std::map<ir::ValueId, ir::ValueId>& renamed) {
-  ForEachOp(region, [&](Op& op) {
-    for (std::vector<ir::ValueId>* list : {&op.operands, &op.results}) {
-      for (ir::ValueId& value : *list) {
-        if (const auto place = renamed.find(value); place != renamed.end()) value = place->second;
-      }
-    }
-  });
-}
-
 }  // namespace
 
 Scalar Resolve(const Scalar& scalar, const Names& names) {
@@ -148,26 +138,6 @@ Region OnlyPipe(const Region& region, const std::string& pipe) {
     if (out.back().regions[0].empty() && out.back().regions[1].empty()) out.pop_back();
   }
   return out;
-}
-
-Region Copied(ir::Kernel& kernel, const Region& region, const std::string& suffix) {
-  Region copy = region;
-  std::map<ir::ValueId, ir::ValueId> renamed;
-  ForEachOp(copy, [&](const Op& op) {
-    for (const ir::ValueId value : op.results) {
-      renamed[value] = kernel.AddValueAfter(value, suffix, kernel.TypeOf(value), kernel.values[value].is_mutable);
-    }
-  });
-  Rename(copy, renamed);
-  return copy;
-}
-
-void Substitute(Region& region, const std::string& name, const Scalar& value) {
-  ForEachOp(region, [&](Op& op) {
-    ForEachScalar(op, [&](Scalar& scalar) {
-      if (scalar) scalar = symbolic::Substitute(scalar, name, value);
-    });
-  });
 }
 
 bool ReadsElements(const Region& region) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/ir/rewrite.h"
 
 namespace tkc::passes {
 
@@ -47,13 +48,6 @@ bool CollectTraffic(const Feed& feed, const Names& kept, std::vector<Traffic>& o
 
 /// The sends into one pipe, with the branches around them.
 ir::Region OnlyPipe(const ir::Region& region, const std::string& pipe);
-
-/// The region with every value that it defines renamed apart, so that it can stand in several places; the new names end in
-/// `suffix`.
-ir::Region Copied(ir::Kernel& kernel, const ir::Region& region, const std::string& suffix = "");
-
-/// Replaces a scalar name everywhere in the region.
-void Substitute(ir::Region& region, const std::string& name, const ir::Scalar& value);
 
 /// Whether some scalar of the region reads a tensor: it must not be computed for blocks that do not exist.
 bool ReadsElements(const ir::Region& region);

@@ -14,6 +14,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/kernel_state.h"
 #include "compiler/passes/live_tiles.h"
@@ -274,11 +275,7 @@ class Statements {
     out.push_back(std::move(loop));
     const size_t behind = out.size();
     Region rest(region.begin() + static_cast<std::ptrdiff_t>(stretch.end), region.end());
-    ForEachOp(rest, [&](Op& op) {
-      for (ValueId& operand : op.operands) {
-        if (const auto place = instead.find(operand); place != instead.end()) operand = place->second;
-      }
-    });
+    ReplaceOperands(rest, instead);
     Append(out, std::move(rest));
     region = std::move(out);
     return behind;

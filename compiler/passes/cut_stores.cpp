@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/cut_stores.h"
 
-#include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"

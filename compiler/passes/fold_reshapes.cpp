@@ -8,6 +8,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 
 namespace tkc::passes {
 namespace {
@@ -24,9 +25,7 @@ class FoldingReshapes {
   Region Rewritten(const Region& region) {
     Region out;
     for (Op op : region) {
-      for (ValueId& operand : op.operands) {
-        if (const auto place = instead_.find(operand); place != instead_.end()) operand = place->second;
-      }
+      ReplaceOperands(op, instead_);
       for (Region& inner : op.regions) inner = Rewritten(inner);
       if (op.code == OpCode::kGather && !ir::GathersRows(op) && IsOfOneShape(op)) {
         Uncut(std::move(op), out);

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/loop_growth.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/pass_over.h"

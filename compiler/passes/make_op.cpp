@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 
 namespace tkc::passes {
 

@@ -10,7 +10,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
-#include "compiler/passes/copy_traffic.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
@@ -274,9 +274,7 @@ bool KeepSlotOfLast(ir::Kernel& kernel, Region& body) {
   std::map<ValueId, ValueId> previous;
   for (Op& op : late) {
     if (op.code == OpCode::kReceive) op.number = ir::kPreviousReceive;
-    for (ValueId& operand : op.operands) {
-      if (const auto renamed = previous.find(operand); renamed != previous.end()) operand = renamed->second;
-    }
+    ReplaceOperands(op, previous);
     for (ValueId& result : op.results) result = previous[result] = kernel.AddValueAfter(result, "_previous", kernel.TypeOf(result));
   }
   body.erase(body.begin() + static_cast<std::ptrdiff_t>(product));

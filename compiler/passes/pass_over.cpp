@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/symbolic/polynomial.h"
@@ -65,7 +66,7 @@ class PassingOver {
       advance.span = span;
       out.push_back(std::move(advance));
     }
-    std::move(passed.rest.begin(), passed.rest.end(), std::back_inserter(out));
+    Append(out, std::move(passed.rest));
     return out;
   }
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/assign_roles.h"
-#include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/sent_slots.h"
 #include "compiler/passes/separate_pipes.h"
 #include "compiler/passes/split_instances.h"

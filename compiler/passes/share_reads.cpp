@@ -8,6 +8,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/reshaped_layouts.h"
 
@@ -74,9 +75,7 @@ void Share(Region& region, const SharedReads& shared) {
   std::erase_if(region, [&](const Op& op) { return op.code == OpCode::kRead && shared.contains(op.results[0]); });
   for (Op& op : region) {
     for (Region& inner : op.regions) Share(inner, shared);
-    for (ValueId& operand : op.operands) {
-      if (const auto other = shared.find(operand); other != shared.end()) operand = other->second;
-    }
+    ReplaceOperands(op, shared);
   }
 }
 

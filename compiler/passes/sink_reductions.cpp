@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/live_tiles.h"
 
 namespace tkc::passes {

@@ -11,6 +11,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/columns_of_block.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/target/cluster.h"
@@ -233,7 +234,7 @@ bool Splitting::SplitCompute(ir::Worker& worker) {
     part = variable;
   }
   if (const auto refused = columns.NarrowTail(tail, *acc, part)) return RefuseColumns(*refused);
-  out.insert(out.end(), std::make_move_iterator(tail.begin()), std::make_move_iterator(tail.end()));
+  Append(out, std::move(tail));
   worker.body = std::move(out);
   return true;
 }

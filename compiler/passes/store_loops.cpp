@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "compiler/ir/queries.h"
-#include "compiler/passes/copy_traffic.h"
+#include "compiler/ir/rewrite.h"
 
 namespace tkc::passes {
 namespace {
@@ -125,12 +125,8 @@ Region StoresWithin(const ir::Kernel& kernel, Region operations, const Op& aroun
       TakeInTurn(kernel, buffer, times > 1 ? symbolic::Add(before, symbolic::Name(part)) : before, body);
       of_buffer.taken += times;
     }
-    ForEachOp(body, [&](Op& inner) {
-      for (ValueId& operand : inner.operands) {
-        if (const auto place = whole.find(operand); place != whole.end()) operand = place->second;
-      }
-    });
-    std::move(body.begin(), body.end(), std::back_inserter(out));
+    ReplaceOperands(body, whole);
+    Append(out, std::move(body));
   }
   return out;
 }

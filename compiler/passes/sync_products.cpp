@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/sync_compute_role.h"
 
 namespace tkc::passes::computing {

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/copy_pieces.h"
 
 namespace tkc::passes {
@@ -157,9 +158,7 @@ Result<void> TurnOperands(ir::Kernel& kernel, const Target& target, Diagnostics&
     std::map<ValueId, ValueId> instead;
     worker.body = WithoutTurns(kernel, worker.body, lefts, instead);
     ForEachOp(worker.body, [&](Op& op) {
-      for (ValueId& operand : op.operands) {
-        if (const auto place = instead.find(operand); place != instead.end()) operand = place->second;
-      }
+      ReplaceOperands(op, instead);
       if (op.code != OpCode::kRead || sent.count(op.results[0]) == 0) return;
       op.slot = "transposed";
       ir::Type& type = kernel.TypeOf(op.results[0]);
