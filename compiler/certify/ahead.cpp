@@ -49,8 +49,7 @@ struct Straight {
 
 class AheadProof {
  public:
-  AheadProof(const Program& program, const Agent& agent)
-      : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms) {}
+  AheadProof(const Program& program, const Agent& agent) : kernel_(*program.kernel), agent_(agent), scope_(program, agent) {}
 
   std::optional<Finding> Run() {
     ir::ForEachOp(agent_.worker->body, [&](const Op& op) {

@@ -26,8 +26,7 @@ struct Digit {
 
 class GridProof {
  public:
-  GridProof(const Program& program, const Agent& agent)
-      : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms) {}
+  GridProof(const Program& program, const Agent& agent) : kernel_(*program.kernel), agent_(agent), scope_(program, agent) {}
 
   /// The numbers of blocks along the axes, as functions of the tile's, once Read has found nothing.
   const std::vector<Scalar>& numbers() const { return numbers_; }

@@ -31,11 +31,7 @@ class StoreWalk {
  public:
   /// `uses_engine`: on the launches where maps may be used, or on the others.
   StoreWalk(const Program& program, const Agent& agent, bool uses_engine, Sites& sites)
-      : kernel_(*program.kernel),
-        agent_(agent),
-        uses_engine_(uses_engine),
-        sites_(sites),
-        scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms) {
+      : kernel_(*program.kernel), agent_(agent), uses_engine_(uses_engine), sites_(sites), scope_(program, agent) {
     scope_.KeepGridAxes(kernel_);
     for (const ir::GridAxis& axis : kernel_.axes) {
       const Range range{scope_.Resolve(axis.lo), scope_.Resolve(axis.hi), axis.step};

@@ -320,11 +320,10 @@ class Teller {
   }
 
   bool IsCount(const std::string& term) const {
-    for (size_t begin = 0, end; begin < term.size() && !counts_.contains(term); begin = end) {
-      end = term.find('*', begin) + 1;
-      if (!counts_.contains(term.substr(begin, end - begin))) return false;
-    }
-    return true;
+    const std::vector<std::string_view> factors = symbolic::FactorsOf(term);
+    return counts_.contains(term) || std::all_of(factors.begin(), factors.end(), [&](std::string_view factor) {
+             return counts_.contains(std::string(factor) + '*');
+           });
   }
 
   // Steps between two executions, beside one, and what variables are called in the later one.

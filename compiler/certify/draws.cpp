@@ -26,8 +26,7 @@ std::optional<Finding> Fail(Span span, std::string headline) {
 /// What one agent does with the number of the next tile, step by step.
 class AgentProof {
  public:
-  AgentProof(const Program& program, const Agent& agent)
-      : kernel_(*program.kernel), agent_(agent), scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms) {}
+  AgentProof(const Program& program, const Agent& agent) : kernel_(*program.kernel), agent_(agent), scope_(program, agent) {}
 
   /// Once Run has found nothing: how many tiles it draws in a turn of its loop.
   int draws() const { return draws_; }

@@ -28,17 +28,6 @@ bool IsSumOrProduct(const Scalar& scalar) {
   }
 }
 
-/// The names in a product: `a*b*` is a key of two.
-std::vector<std::string> Factors(const std::string& key) {
-  std::vector<std::string> factors;
-  for (size_t begin = 0; begin < key.size();) {
-    const size_t end = key.find('*', begin);
-    factors.push_back(key.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return factors;
-}
-
 /// Of nested minima all that are compared: each bounds the least from above.
 void TakeMinima(const Scalar& scalar, std::vector<Scalar>& ends) {
   if (scalar->kind != Kind::kMin) return ends.push_back(scalar);
@@ -56,7 +45,8 @@ Integers::Known& Integers::Find(const std::string& name) {
 std::optional<size_t> Integers::Last(const Polynomial& terms) const {
   std::optional<size_t> last;
   for (const auto& [key, coefficient] : terms) {
-    for (const std::string& factor : Factors(key)) last = std::max(last.value_or(0), place_.at(factor));
+    for (const std::string_view factor : symbolic::FactorsOf(key))
+      last = std::max(last.value_or(0), place_.at(std::string(factor)));
   }
   return last;
 }
@@ -215,9 +205,9 @@ int64_t Integers::Divisor(const Scalar& flat) const {
   int64_t divisor = 0;
   for (const auto& [key, coefficient] : *terms) {
     int64_t of_term = coefficient;
-    for (const std::string& factor : Factors(key)) {
+    for (const std::string_view factor : symbolic::FactorsOf(key)) {
       int64_t product = 0;
-      if (!__builtin_mul_overflow(of_term, known_[place_.at(factor)].divisor, &product)) of_term = product;
+      if (!__builtin_mul_overflow(of_term, known_[place_.at(std::string(factor))].divisor, &product)) of_term = product;
     }
     divisor = std::gcd(divisor, of_term);
   }

@@ -44,10 +44,7 @@ Integers OfLaunch(const ir::Kernel& kernel) {
 class MarkProof {
  public:
   MarkProof(const Program& program, const Agent& agent, Integers integers)
-      : kernel_(*program.kernel),
-        agent_(agent),
-        scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms),
-        integers_(std::move(integers)) {
+      : kernel_(*program.kernel), agent_(agent), scope_(program, agent), integers_(std::move(integers)) {
     scope_.KeepGridAxes(kernel_);
     // That a tile's place is one of the grid's is proved by CheckGrid.
     for (size_t i = 0; i < kernel_.axes.size(); ++i) {

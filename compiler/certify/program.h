@@ -201,8 +201,8 @@ void DropUnusedRings(Agent& agent);
 /// The scalars of one agent at one point, resolved: for the proofs that need no replay.
 class Scope {
  public:
-  /// `long_terms`: the program's, so that what is equal is so for all agents.
-  Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block, std::shared_ptr<LongTerms> long_terms);
+  /// At the start of the agent's program. Long terms are the program's, so that what is equal is so for all agents.
+  Scope(const Program& program, const Agent& agent);
   ir::Scalar Resolve(const ir::Scalar& scalar) const;
   void Bind(const std::string& name, ir::Scalar value) { names_[name] = std::move(value); }
   /// A `let` of a grid axis, the block's place in it, leaves its name: what is resolved is relative to it.

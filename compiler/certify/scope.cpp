@@ -72,12 +72,13 @@ static void Leaves(const Scalar& scalar, std::map<std::string, Scalar>& leaves) 
   for (const Scalar& arg : scalar->args) Leaves(arg, leaves);
 }
 
-Scope::Scope(const ir::Kernel& kernel, const ir::Worker& worker, int64_t instance, int block, std::shared_ptr<LongTerms> long_terms)
-    : long_terms_(std::move(long_terms)), who_(fmt::format("{} {} {}", worker.SourceName(), instance, block)) {
+Scope::Scope(const Program& program, const Agent& agent)
+    : long_terms_(program.long_terms), who_(fmt::format("{} {} {}", agent.worker->SourceName(), agent.instance, agent.block)) {
+  const ir::Kernel& kernel = *program.kernel;
   for (const auto& [name, value] : kernel.launch_lets) names_[name] = Resolve(value);
   for (const Op& op : kernel.lets) BindOp(op);
-  if (!worker.instance_name.empty()) names_[worker.instance_name] = symbolic::Int(instance);
-  if (kernel.cluster > 1) names_["@rank"] = symbolic::Int(block);
+  if (!agent.worker->instance_name.empty()) names_[agent.worker->instance_name] = symbolic::Int(agent.instance);
+  if (kernel.cluster > 1) names_["@rank"] = symbolic::Int(agent.block);
 }
 
 /// Operations and leaves; counts no further than to `most`.

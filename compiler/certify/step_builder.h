@@ -43,7 +43,7 @@ class StepBuilder {
         agent_(agent),
         families_(families),
         names_(names),
-        scope_(kernel_, *agent.worker, agent.instance, agent.block, program.long_terms),
+        scope_(program, agent),
         places_(program, agent, scope_),
         slotless_(Slotless(kernel_, *agent.worker)) {}
 

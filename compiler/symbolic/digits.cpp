@@ -14,9 +14,8 @@ const Polynomial kOne = {{"", 1}};
 
 /// The product of names `key` without the factors of `divisor`.
 std::optional<std::string> WithoutFactors(std::string key, const std::string& divisor) {
-  for (size_t begin = 0, end; begin < divisor.size(); begin = end) {
-    end = divisor.find('*', begin) + 1;
-    const std::string factor = divisor.substr(begin, end - begin);
+  for (const std::string_view variable : FactorsOf(divisor)) {
+    const std::string factor = std::string(variable) + '*';
     size_t at = key.find(factor);
     while (at != std::string::npos && at > 0 && key[at - 1] != '*') at = key.find(factor, at + 1);
     if (at == std::string::npos) return std::nullopt;

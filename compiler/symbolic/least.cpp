@@ -102,12 +102,11 @@ class Least {
 
   /// A product of what can't be negative.
   bool IsCount(const std::string& key) const {
-    for (size_t begin = 0, end; begin < key.size(); begin = end) {
-      end = key.find('*', begin) + 1;
-      const auto atom = atoms_.find(key.substr(begin, end - begin));
-      if (atom == atoms_.end() || !is_count_(atom->second)) return false;
-    }
-    return true;
+    const std::vector<std::string_view> factors = FactorsOf(key);
+    return std::all_of(factors.begin(), factors.end(), [&](std::string_view factor) {
+      const auto atom = atoms_.find(std::string(factor) + '*');
+      return atom != atoms_.end() && is_count_(atom->second);
+    });
   }
 
   const std::function<bool(const Scalar&)>& is_count_;

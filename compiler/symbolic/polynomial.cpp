@@ -28,14 +28,8 @@ bool AddTerm(Polynomial& sum, std::string key, int64_t coefficient) {
 /// Products are written as their sorted factors, each followed by '*', so that merging two is merging sorted lists.
 std::string MultiplyKeys(const std::string& a, const std::string& b) {
   if (a.empty() || b.empty()) return a + b;
-  std::vector<std::string_view> factors;
-  for (const std::string_view key : {std::string_view(a), std::string_view(b)}) {
-    for (size_t begin = 0; begin < key.size();) {
-      const size_t end = key.find('*', begin);
-      factors.push_back(key.substr(begin, end - begin));
-      begin = end + 1;
-    }
-  }
+  std::vector<std::string_view> factors = FactorsOf(a);
+  for (const std::string_view factor : FactorsOf(b)) factors.push_back(factor);
   std::sort(factors.begin(), factors.end());
   std::string product;
   product.reserve(a.size() + b.size());
@@ -166,6 +160,15 @@ bool IsCommutative(Kind kind) {
     case Kind::kOr: return true;
     default: return false;
   }
+}
+
+std::vector<std::string_view> FactorsOf(std::string_view key) {
+  std::vector<std::string_view> factors;
+  for (size_t begin = 0, end; begin < key.size(); begin = end + 1) {
+    end = key.find('*', begin);
+    factors.push_back(key.substr(begin, end - begin));
+  }
+  return factors;
 }
 
 bool IsSum(const Scalar& scalar) { return scalar->dtype == DType::kI64 && IsPolynomialKind(scalar->kind); }

@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "compiler/symbolic/scalar.h"
 
@@ -14,6 +16,9 @@ namespace tkc::symbolic {
 
 /// Coefficient of each product of variables; the key "" is the constant. Zero coefficients are absent.
 using Polynomial = std::map<std::string, int64_t>;
+
+/// The variables of a product's key, in its order: those of `a*b*` are a and b.
+std::vector<std::string_view> FactorsOf(std::string_view key);
 
 /// Integers of the language that are more than one opaque variable: literals, sums, products.
 bool IsSum(const Scalar& scalar);
