@@ -59,7 +59,7 @@ class Counter {
     OfBlock(section.lets);
     double products = 0;
     for (const typed::Worker& worker : section.workers) {
-      products += static_cast<double>(worker.in_turn ? 1 : worker.instances) * OfBlock(worker.body);
+      products += static_cast<double>(worker.InstancesOfTile()) * OfBlock(worker.body);
     }
     return products;
   }

@@ -212,7 +212,7 @@ SectionPlan PlanSection(const Launch& launch, const Section& section) {
   for (const typed::Pipe& pipe : section.pipes) plan.consumers.emplace_back(static_cast<size_t>(pipe.rings), 0);
   for (size_t w = 0; w < section.workers.size(); ++w) {
     const typed::Worker& worker = section.workers[w];
-    const int64_t count = worker.in_turn ? 1 : worker.instances;  // in turn: one tile at a time, so one worker in meaning
+    const int64_t count = worker.InstancesOfTile();
     for (int64_t number = 0; number < count; ++number) {
       SectionPlan::Instance instance{w, number, count > 1 ? fmt::format("{}[{}]", worker.name, number) : worker.name, {}};
       const std::vector<std::vector<bool>> received = ReceivedRings(launch, section, worker, number);

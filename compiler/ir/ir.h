@@ -174,6 +174,8 @@ struct Worker {
   Span span;
 
   bool Computes() const { return kind == RoleKind::kCompute; }
+  /// How many instances work on one tile: of those that take turns, each has tiles of its own.
+  int64_t InstancesOfTile() const { return in_turn ? 1 : instances; }
   bool IsOneThread() const { return kind == RoleKind::kCopyThread; }
   /// As who wrote the source knows it: `compute[1]` for an instance with a program of its own.
   std::string SourceName() const { return instance_of.empty() ? name : instance_of + "[" + std::to_string(number) + "]"; }

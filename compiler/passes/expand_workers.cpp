@@ -35,7 +35,7 @@ Result<void> ExpandWorkers(ir::Kernel& kernel, Diagnostics&) {
   for (ir::Pipe& pipe : kernel.pipes) pipe.senders = pipe.receivers = 0;
   for (const ir::Worker& worker : kernel.workers) {
     // Instances in turn share one ring: each slot is filled and read by one of them.
-    const int64_t instances = worker.in_turn ? 1 : worker.instances;
+    const int64_t instances = worker.InstancesOfTile();
     for (int64_t number = 0; number < instances; ++number) {
       const Endpoints endpoints = EndpointsOf(worker, number);
       for (const std::string& pipe : endpoints.sent) ++FindPipe(kernel, pipe).senders;

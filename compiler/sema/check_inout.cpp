@@ -46,7 +46,7 @@ class InOut {
     for (size_t w = 0; w < section_.workers.size(); ++w) {
       const typed::Worker& worker = section_.workers[w];
       worker_ = static_cast<int>(w);
-      for (int64_t i = 0; i < (worker.in_turn ? 1 : worker.instances); ++i) {
+      for (int64_t i = 0; i < worker.InstancesOfTile(); ++i) {
         SymbolicTable table(kernel_);
         for (const auto& [var, name] : steps_.names) table.Rename(var, name);
         table.Fix(worker.instance_var, i);

@@ -327,7 +327,7 @@ void Elaborator::ElaborateWorker(const ast::WorkerDecl& source, typed::Section& 
     number->id = worker.instance_var;
     number->level = Level::kGrid;
     // The only instance is number 0, and a part of one is the whole.
-    const int64_t parts = worker.in_turn ? 1 : worker.instances;
+    const int64_t parts = worker.InstancesOfTile();
     Value value = ExprValue(parts == 1 ? MakeInt(0, source.index.span) : std::move(number), source.index.span);
     value.count = parts;
     DeclareValue(source.index, std::move(value));

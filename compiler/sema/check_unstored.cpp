@@ -133,7 +133,7 @@ class StoreWalk {
       for (const typed::Worker& worker : section.workers) {
         if (stored_.empty()) return {};
         if (!Uses(worker.body)) continue;
-        const int64_t instances = worker.in_turn ? 1 : worker.instances;
+        const int64_t instances = worker.InstancesOfTile();
         for (int64_t i = 0; i < instances; ++i) RunInstance(section, worker, i);
       }
     }

@@ -30,7 +30,7 @@ class Collector {
 
   std::map<typed::ParamId, std::vector<GridStore>> Collect() {
     for (const typed::Worker& worker : section_.workers) {
-      const int64_t count = worker.in_turn ? 1 : worker.instances;
+      const int64_t count = worker.InstancesOfTile();
       for (int64_t i = 0; i < count; ++i) CollectInstance(worker, i, count);
     }
     return std::move(stores_);

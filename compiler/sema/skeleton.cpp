@@ -223,7 +223,7 @@ std::vector<Skeleton> BuildSkeletons(const typed::Kernel& kernel, const typed::S
   std::vector<Skeleton> skeletons;
   for (size_t w = 0; w < section.workers.size(); ++w) {
     const typed::Worker& worker = section.workers[w];
-    const int64_t count = worker.in_turn ? 1 : worker.instances;
+    const int64_t count = worker.InstancesOfTile();
     for (int64_t i = 0; i < count; ++i) {
       Skeleton& skeleton = skeletons.emplace_back(kernel);
       skeleton.name = count > 1 ? fmt::format("{}[{}]", worker.name, i) : worker.name;

@@ -271,6 +271,9 @@ struct Worker {
   VarId instance_var = kNone;  // 0 .. instances - 1
   Block body;
   Span span;
+
+  /// How many instances work on one tile: of those that take turns, each has tiles of its own.
+  int64_t InstancesOfTile() const { return in_turn ? 1 : instances; }
 };
 
 struct GridAxis {
