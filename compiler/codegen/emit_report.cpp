@@ -10,6 +10,7 @@
 #include "compiler/codegen/emit.h"
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/emit_launcher.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/conflicts.h"
 
 namespace tkc::codegen {
@@ -51,8 +52,7 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
   if (const int64_t blocks = kernel.Spread(); blocks > 1)
     out += fmt::format("  spread        one tile's instances over the {} blocks of the cluster\n", blocks);
   for (const ir::Pipe& pipe : kernel.pipes) {
-    int64_t bytes = 0;
-    for (const ir::PipeField& field : pipe.fields) bytes += field.rows * field.cols * Bytes(field.dtype);
+    const int64_t bytes = SlotBytes(pipe);
     out += fmt::format("  pipe {:<8} {} slot{} of {} bytes, {} in all\n", pipe.name, pipe.slots, pipe.slots == 1 ? "" : "s", bytes,
                        pipe.slots * pipe.rings * bytes);
   }

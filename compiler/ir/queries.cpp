@@ -27,22 +27,28 @@ Op& TurnOf(Op& tiles) {
 }  // namespace
 
 bool Uses(const Op& op, ValueId value) {
-  if (std::find(op.operands.begin(), op.operands.end(), value) != op.operands.end()) return true;
-  for (const Region& region : op.regions) {
-    for (const Op& inner : region) {
-      if (Uses(inner, value)) return true;
-    }
-  }
-  return false;
+  return Holds(op,
+               [&](const Op& each) { return std::find(each.operands.begin(), each.operands.end(), value) != each.operands.end(); });
+}
+
+bool MentionsAny(const std::vector<Scalar>& scalars, const std::set<std::string>& names) {
+  return std::any_of(scalars.begin(), scalars.end(), [&](const Scalar& scalar) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return symbolic::Mentions(scalar, name); });
+  });
 }
 
 bool NamesScalar(const Op& op, const std::set<std::string>& names) {
-  const auto is_named = [&](const Scalar& scalar) {
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return symbolic::Mentions(scalar, name); });
-  };
-  return std::any_of(op.scalars.begin(), op.scalars.end(), is_named) ||
-         std::any_of(op.axes.begin(), op.axes.end(),
-                     [&](const AxisRange& axis) { return is_named(axis.start) || is_named(axis.lo) || is_named(axis.hi); });
+  return MentionsAny(op.scalars, names) || std::any_of(op.axes.begin(), op.axes.end(), [&](const AxisRange& axis) {
+           return MentionsAny({axis.start, axis.lo, axis.hi}, names);
+         });
+}
+
+void AddScalarsMade(const Op& op, std::set<std::string>& names) {
+  if (DefinesScalar(op.code) || IsLoop(op.code)) names.insert(op.symbol);
+  if (op.code == OpCode::kForTiles && !op.slot.empty()) names.insert(op.slot);  // whose turn it is
+  if (op.code != OpCode::kTilePosition) return;
+  const auto [row, column] = NamesOfPosition(op);
+  names.insert({row, column});
 }
 
 bool SameScalar(const Scalar& a, const Scalar& b) { return a && b ? symbolic::Equal(a, b) : !a && !b; }
@@ -117,6 +123,10 @@ Pipe& FindPipe(Kernel& kernel, const std::string& name) { return Named(kernel.pi
 const Buffer& FindBuffer(const Kernel& kernel, const std::string& name) { return Named(kernel.buffers, name, "buffer"); }
 const TensorParam& FindTensor(const Kernel& kernel, const std::string& name) { return Named(kernel.tensors, name, "tensor"); }
 const TensorMap& FindMap(const Kernel& kernel, const std::string& name) { return Named(kernel.maps, name, "map"); }
+
+size_t FieldOf(const Op& traffic, size_t number) {
+  return traffic.code == OpCode::kSend && traffic.number != kAllFields ? static_cast<size_t>(traffic.number) : number;
+}
 
 std::string FieldBuffer(const Pipe& pipe, size_t field) {
   const std::string& name = pipe.fields[field].name;

@@ -34,8 +34,14 @@ void ForEachScalar(Op& op, const Change& change) {
 /// Whether the operation or one inside it uses `value` (reads it, or changes it in place).
 bool Uses(const Op& op, ValueId value);
 
+/// Whether one of the scalars, some of which may be absent, mentions one of the names.
+bool MentionsAny(const std::vector<Scalar>& scalars, const std::set<std::string>& names);
+
 /// Whether a scalar of the operation, or one that says where it reads or stores, names one of these.
 bool NamesScalar(const Op& op, const std::set<std::string>& names);
+
+/// Adds the scalars that the operation itself gives values to: as a let, a test, a loop, a tile that is drawn or placed.
+void AddScalarsMade(const Op& op, std::set<std::string>& names);
 
 /// Whether both are absent, or equal.
 bool SameScalar(const Scalar& a, const Scalar& b);
@@ -55,6 +61,11 @@ bool Holds(const Op& op, const IsSuch& is_such) {
   const auto holds = [&](const Op& inner) { return Holds(inner, is_such); };
   return is_such(op) || std::any_of(op.regions.begin(), op.regions.end(),
                                     [&](const Region& region) { return std::any_of(region.begin(), region.end(), holds); });
+}
+
+template <typename IsSuch>
+bool Holds(const Region& region, const IsSuch& is_such) {
+  return std::any_of(region.begin(), region.end(), [&](const Op& op) { return Holds(op, is_such); });
 }
 
 /// Whether the operation itself reads or writes global memory: a tensor's, if only to know a scalar, or the counter of drawn tiles.
@@ -84,6 +95,9 @@ Pipe& FindPipe(Kernel& kernel, const std::string& name);
 const Buffer& FindBuffer(const Kernel& kernel, const std::string& name);
 const TensorParam& FindTensor(const Kernel& kernel, const std::string& name);
 const TensorMap& FindMap(const Kernel& kernel, const std::string& name);
+
+/// Which field of the slot a send's operand, or a receive's result, of this number is.
+size_t FieldOf(const Op& traffic, size_t number);
 
 /// The name of the buffer that holds field `field` of a pipe.
 std::string FieldBuffer(const Pipe& pipe, size_t field);

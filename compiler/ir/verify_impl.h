@@ -99,6 +99,8 @@ class Verifier {
   bool Counts(const Op& op, size_t results, size_t operands, size_t least_scalars, size_t most_scalars);
   bool Same(const Op& op, const Type& a, const Type& b);  // rows and columns
   const TensorParam* FindTensor(const std::string& name) const { return FindNamed(kernel_.tensors, name); }
+  /// The tensor that the operation is about, of which it says where on each axis; null, and a fault, if it is not there so.
+  const TensorParam* AccessedTensor(const Op& op);
   const Buffer* FindBuffer(const std::string& name) const { return FindNamed(kernel_.buffers, name); }
   /// Behind insert_sync, which declares all barriers: in IR text the kernel itself says so.
   bool IsScheduleLevel() const { return level_ == Level::kSchedule || kernel_.is_schedule; }

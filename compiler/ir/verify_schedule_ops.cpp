@@ -138,10 +138,8 @@ void Verifier::CheckSharedAccess(const Op& op) {
   const Type& view = kernel_.TypeOf(op.operands[0]);
   if (view.space != Space::kShared) OpFault(op, "`%{}` is not in shared memory", kernel_.values[op.operands[0]].name);
   if (copies) {
-    const TensorParam* tensor = FindTensor(op.symbol);
-    if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
-    if (tensor->extents.size() != op.axes.size())
-      OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
+    const TensorParam* tensor = AccessedTensor(op);
+    if (!tensor) return;
     if (tensor->dtype != view.dtype) OpFault(op, "{} copied into {}", Name(tensor->dtype), Name(view.dtype));
     Type covered = Covered(op.axes);
     if (op.slot == "transposed") std::swap(covered.rows, covered.cols);
@@ -186,10 +184,8 @@ void Verifier::CheckNumberOfTile(const Op& op) {
 
 void Verifier::CheckFetch(const Op& op) {
   if (!Counts(op, 1, 0, 0, 0)) return;
-  const TensorParam* tensor = FindTensor(op.symbol);
-  if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
-  if (tensor->extents.size() != op.axes.size())
-    OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
+  const TensorParam* tensor = AccessedTensor(op);
+  if (!tensor) return;
   if (tensor->dtype != kernel_.TypeOf(op.results[0]).dtype)
     OpFault(op, "{} fetched as {}", Name(tensor->dtype), Name(kernel_.TypeOf(op.results[0]).dtype));
   if (!op.slot.empty() && op.slot != "transposed") OpFault(op, "`{}` is no way for a tile to lie", op.slot);
@@ -204,10 +200,8 @@ void Verifier::CheckPieces(const Op& op) {
   if (type.space != Space::kPieces) OpFault(op, "`%{}` is no place of pieces", kernel_.values[value].name);
   if (!kernel_.values[value].is_mutable) OpFault(op, "`%{}` is not mutable", kernel_.values[value].name);
   if (moves) return;
-  const TensorParam* tensor = FindTensor(op.symbol);
-  if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
-  if (tensor->extents.size() != op.axes.size())
-    OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
+  const TensorParam* tensor = AccessedTensor(op);
+  if (!tensor) return;
   if (tensor->dtype != type.dtype) OpFault(op, "pieces of {} for a tensor of {}", Name(type.dtype), Name(tensor->dtype));
   const Buffer* buffer = FindBuffer(op.slot);
   if (!buffer) return OpFault(op, "there is no buffer `{}`", op.slot);

@@ -2,6 +2,7 @@
 // Operations on tiles, at either level: counts, shapes, places.
 #include <algorithm>
 
+#include "compiler/ir/queries.h"
 #include "compiler/ir/verify_impl.h"
 
 namespace tkc::ir {
@@ -90,11 +91,20 @@ void Verifier::CheckAccess(const Op& op) {
   CheckAccess(op, is_read, is_read ? op.results[0] : op.operands[0]);
 }
 
-void Verifier::CheckGather(const Op& op) {
+const TensorParam* Verifier::AccessedTensor(const Op& op) {
   const TensorParam* tensor = FindTensor(op.symbol);
-  if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
-  if (op.axes.size() != tensor->extents.size())
-    return OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
+  if (!tensor) {
+    OpFault(op, "there is no tensor `{}`", op.symbol);
+  } else if (op.axes.size() != tensor->extents.size()) {
+    OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
+    return nullptr;
+  }
+  return tensor;
+}
+
+void Verifier::CheckGather(const Op& op) {
+  const TensorParam* tensor = AccessedTensor(op);
+  if (!tensor) return;
   const auto is_chosen = [](const AxisRange& axis) { return axis.chosen; };
   const auto is_kept = [](const AxisRange& axis) { return !axis.dropped; };
   const auto columns = static_cast<size_t>(std::count_if(op.axes.begin(), op.axes.end(), is_chosen));
@@ -135,11 +145,8 @@ void Verifier::CheckPartsAccess(const Op& op) {
 }
 
 void Verifier::CheckAccess(const Op& op, bool is_of_its_type, ValueId value) {
-  const TensorParam* tensor = FindTensor(op.symbol);
-  if (!tensor) return OpFault(op, "there is no tensor `{}`", op.symbol);
-  if (op.axes.size() != tensor->extents.size()) {
-    return OpFault(op, "{} axes for the {} of `{}`", op.axes.size(), tensor->extents.size(), op.symbol);
-  }
+  const TensorParam* tensor = AccessedTensor(op);
+  if (!tensor) return;
   if (std::count_if(op.axes.begin(), op.axes.end(), [](const AxisRange& axis) { return !axis.dropped; }) > 2) {
     return OpFault(op, "more than two axes are kept");
   }
@@ -177,7 +184,7 @@ void Verifier::CheckPipeOp(const Op& op) {
   const int64_t sent = op.number == kAllFields ? fields : 1;
   if (!Counts(op, 0, static_cast<size_t>(sent), 0, 3)) return;
   for (int64_t i = 0; i < sent; ++i) {
-    const PipeField& field = pipe->fields[op.number == kAllFields ? i : op.number];
+    const PipeField& field = pipe->fields[FieldOf(op, static_cast<size_t>(i))];
     const Type& value = kernel_.TypeOf(op.operands[i]);
     const bool fits = op.number == kAllFields ? value.rows == field.rows && value.cols == field.cols
                                               : value.rows <= field.rows && value.cols <= field.cols;

@@ -184,9 +184,7 @@ class Computations {
 Result<void> ComputeAnew(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   const RegisterShares shares = ShareRegisters(kernel, target);
   for (ir::Worker& worker : kernel.workers) {
-    if (!worker.Computes()) continue;
-    const bool streams = kernel.resident > 1 && !worker.layout.IsFragment();
-    Computations(kernel, worker).FitInto(streams ? shares.computing : shares.for_tiles);
+    if (worker.Computes()) Computations(kernel, worker).FitInto(ForStatement(shares, kernel, worker));
   }
   return {};
 }

@@ -297,8 +297,7 @@ Result<void> CutStatements(ir::Kernel& kernel, const Target& target, Diagnostics
   const RegisterShares shares = ShareRegisters(kernel, target);
   for (ir::Worker& worker : kernel.workers) {
     if (!worker.Computes()) continue;
-    const bool multiplies = worker.layout.IsFragment();
-    const int64_t registers = !multiplies && kernel.resident > 1 ? shares.computing : shares.for_tiles;
+    const int64_t registers = ForStatement(shares, kernel, worker);
     for (const PartsOf which : {PartsOf::kColumns, PartsOf::kRows})
       Statements(kernel, worker, registers, which).FitInto(worker.body);
   }

@@ -109,7 +109,7 @@ Region StoresOf(ir::Kernel& kernel, const Op& op, const std::string& slot) {
   Region out;
   const ir::Pipe& pipe = FindPipe(kernel, op.symbol);
   for (size_t i = 0; i < op.operands.size(); ++i) {
-    const size_t field = op.number == ir::kAllFields ? i : static_cast<size_t>(op.number);
+    const size_t field = FieldOf(op, i);
     const ir::PipeField& shape = pipe.fields[field];
     const ir::Type type = kernel.TypeOf(op.operands[i]);
     const ValueId value = ConvertTo(kernel, op.operands[i], shape.dtype, pipe.name + "_values", op.span, out);

@@ -21,13 +21,7 @@ bool IsLoad(const Op& op) { return op.code == OpCode::kLoadShared || ir::LoadsFr
 /// Scalars that the worker's program gives values to.
 std::set<std::string> ScalarsOf(const ir::Worker& worker) {
   std::set<std::string> names;
-  ForEachOp(worker.body, [&](const Op& op) {
-    const bool is_loop = ir::IsLoop(op.code);
-    if (is_loop || ir::DefinesScalar(op.code)) names.insert(op.symbol);
-    if (op.code != OpCode::kTilePosition) return;
-    const auto [row, col] = ir::NamesOfPosition(op);
-    names.insert({row, col});
-  });
+  ForEachOp(worker.body, [&](const Op& op) { AddScalarsMade(op, names); });
   return names;
 }
 

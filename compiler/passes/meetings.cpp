@@ -16,13 +16,12 @@ using ir::OpCode;
 
 constexpr int64_t kFirstOfWorkers = 9;  // named barriers: 0 is the block's, a warpgroup has the one behind its number
 
-/// Asked for each copy of a worker: the first one of the pipe settles it.
-bool Touches(const ir::Region& region, const std::string& pipe, bool only_receives) {
-  return std::any_of(region.begin(), region.end(), [&](const Op& op) {
-    if (op.symbol == pipe && (op.code == OpCode::kReceive || (op.code == OpCode::kSend && !only_receives))) return true;
-    return std::any_of(op.regions.begin(), op.regions.end(),
-                       [&](const ir::Region& inner) { return Touches(inner, pipe, only_receives); });
-  });
+bool Receives(const ir::Worker& worker, const std::string& pipe) {
+  return ir::Holds(worker.body, [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == pipe; });
+}
+
+bool Sends(const ir::Worker& worker, const std::string& pipe) {
+  return ir::Holds(worker.body, [&](const Op& op) { return op.code == OpCode::kSend && op.symbol == pipe; });
 }
 
 /// What the reduction over warps does, twice.
@@ -39,11 +38,7 @@ class Divergence {
   void Walk(const ir::Region& region, int branches, int loops) {
     for (const Op& op : region) {
       const bool is_inside = branches + loops > 0;
-      const bool differs = is_inside || std::any_of(op.scalars.begin(), op.scalars.end(), [&](const ir::Scalar& scalar) {
-                             return std::any_of(differs_.begin(), differs_.end(), [&](const std::string& name) {
-                               return scalar && symbolic::Mentions(scalar, name);
-                             });
-                           });
+      const bool differs = is_inside || ir::MentionsAny(op.scalars, differs_);
       if (op.code == OpCode::kTest || (op.code == OpCode::kLet && differs)) differs_.insert(op.symbol);
       const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles;
       const int inner_branches = branches + (op.code == OpCode::kIf && differs), inner_loops = loops + (is_loop && differs);
@@ -75,7 +70,7 @@ bool StagesApart(const ir::Kernel& kernel, const ir::Worker& worker) {
 const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe) {
   std::vector<const ir::Worker*> receiving;
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.Computes() && Touches(worker.body, pipe, true)) receiving.push_back(&worker);
+    if (worker.Computes() && Receives(worker, pipe)) receiving.push_back(&worker);
   }
   if (receiving.size() < 2) return receiving.empty() ? nullptr : receiving.front();
   // Who says that a slot is full says so when he comes to it: others wait for that, and he had better not wait for them.
@@ -98,7 +93,9 @@ const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe) {
 std::set<std::string> Channels(const ir::Kernel& kernel) {
   std::set<std::string> channels;
   for (const ir::Pipe& pipe : kernel.pipes) {
-    const auto touches = [&](const ir::Worker& worker) { return worker.Computes() && Touches(worker.body, pipe.name, false); };
+    const auto touches = [&](const ir::Worker& worker) {
+      return worker.Computes() && (Receives(worker, pipe.name) || Sends(worker, pipe.name));
+    };
     if (std::count_if(kernel.workers.begin(), kernel.workers.end(), touches) > 1) channels.insert(pipe.name);
   }
   return channels;

@@ -76,12 +76,7 @@ class Following {
   /// A name that a worker gives is of this worker, and of one place in it.
   void NoteNames(const ir::Worker& worker) {
     local_.insert(worker.instance_name);
-    ForEachOp(worker.body, [&](const Op& op) {
-      if (ir::IsLoop(op.code) || ir::DefinesScalar(op.code)) local_.insert(op.symbol);
-      if (op.code != OpCode::kTilePosition) return;
-      const auto [row, column] = ir::NamesOfPosition(op);
-      local_.insert({row, column});
-    });
+    ForEachOp(worker.body, [&](const Op& op) { AddScalarsMade(op, local_); });
   }
 
   /// Where views come from, and which buffers are read by others than those that something was written through.
@@ -225,8 +220,7 @@ class Following {
 
   void Send(const Op& op, ValueId operand, const Lines& lines) {
     for (size_t i = 0; i < op.operands.size(); ++i) {
-      const size_t field = op.number == ir::kAllFields ? i : static_cast<size_t>(op.number);
-      if (op.operands[i] == operand) FillBuffer(FieldBuffer(FindPipe(kernel_, op.symbol), field), Around(lines, op));
+      if (op.operands[i] == operand) FillBuffer(FieldBuffer(FindPipe(kernel_, op.symbol), FieldOf(op, i)), Around(lines, op));
     }
   }
 

@@ -25,14 +25,8 @@ using Known = std::vector<std::pair<Scalar, std::string>>;
 
 /// Adds all that a loop and what is in it give a name to.
 void AddNamesMadeIn(const Op& loop, std::set<std::string>& names) {
-  const auto add = [&](const Op& op) {
-    if (ir::DefinesScalar(op.code) || ir::IsLoop(op.code)) names.insert({op.symbol, op.slot});
-    if (op.code != OpCode::kTilePosition) return;
-    const auto [row, col] = ir::NamesOfPosition(op);
-    names.insert({row, col});
-  };
-  add(loop);
-  for (const Region& region : loop.regions) ForEachOp(region, add);
+  AddScalarsMade(loop, names);
+  for (const Region& region : loop.regions) ForEachOp(region, [&](const Op& op) { AddScalarsMade(op, names); });
 }
 
 class Elements {

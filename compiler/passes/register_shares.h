@@ -17,6 +17,11 @@ struct RegisterShares {
   int64_t copying = 0;    // what others leave themselves where they give registers to those that compute; else 0
 };
 
+/// What a statement that is cut or computed anew may take: without products, where several blocks share a multiprocessor, all.
+inline int64_t ForStatement(const RegisterShares& shares, const ir::Kernel& kernel, const ir::Worker& worker) {
+  return kernel.resident > 1 && !worker.layout.IsFragment() ? shares.computing : shares.for_tiles;
+}
+
 /// Of a kernel whose roles and threads are known.
 RegisterShares ShareRegisters(const ir::Kernel& kernel, const Target& target);
 

@@ -66,8 +66,7 @@ struct LoadSelection {
   }
 
   const ir::Buffer& FieldFilled(const Op& send, size_t operand) const {
-    const size_t field = send.number == ir::kAllFields ? operand : static_cast<size_t>(send.number);
-    return FindBuffer(kernel, FieldBuffer(FindPipe(kernel, send.symbol), field));
+    return FindBuffer(kernel, FieldBuffer(FindPipe(kernel, send.symbol), FieldOf(send, operand)));
   }
 
   /// Where the engine could fill fields of the slot but for ranges that may end inside a block: in which blocks it can. Null if it

@@ -156,7 +156,7 @@ bool IsReceivedNext(const Region& region, size_t index) {
 
 int64_t PartsSent(const ir::Worker& worker, const std::string& pipe) {
   // Instances in turn fill slots of their own.
-  const int64_t instances = worker.in_turn ? 1 : worker.instances;
+  const int64_t instances = worker.InstancesOfTile();
   int64_t parts = 0;
   for (int64_t i = 0; i < instances; ++i) parts += MostParts(worker.body, worker, i, pipe);
   return parts;

@@ -18,6 +18,7 @@
 #include "compiler/passes/copy_traffic.h"
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/sent_slots.h"
+#include "compiler/passes/slot_views.h"
 #include "compiler/symbolic/condition.h"
 
 namespace tkc::passes {
@@ -38,34 +39,14 @@ struct End {
 class Traffic {
  public:
   Traffic(const ir::Kernel& kernel, ir::Worker& worker, int64_t instance, std::string pipe, OpCode end)
-      : worker_(worker), instance_(instance), pipe_(std::move(pipe)), end_(end) {
+      : worker_(worker), instance_(instance), pipe_(std::move(pipe)), end_(end), slot_of_(SlotsOfViews(worker.body)) {
     ForEachOp(kernel.lets, [&](const Op& op) { NoteLet(op, names_); });
-    ForEachOp(worker.body, [&](const Op& op) { NoteView(op); });
     Walk(worker.body, {});
   }
 
   End Take() { return std::move(traffic_); }
 
  private:
-  void NoteView(const Op& op) {
-    if (op.code == OpCode::kReceive && op.symbol == pipe_) {
-      for (const ValueId value : op.results) value_of_[value] = value;
-    }
-    if (op.code != OpCode::kPart && op.code != OpCode::kTranspose) return;
-    if (const auto of = value_of_.find(op.operands[0]); of != value_of_.end()) value_of_[op.results[0]] = of->second;
-  }
-
-  bool UsesValueOf(const Op& op, const Op& receive) const {
-    const bool is_used = std::any_of(op.operands.begin(), op.operands.end(), [&](ValueId operand) {
-      const auto value = value_of_.find(operand);
-      return value != value_of_.end() &&
-             std::find(receive.results.begin(), receive.results.end(), value->second) != receive.results.end();
-    });
-    return is_used || std::any_of(op.regions.begin(), op.regions.end(), [&](const Region& region) {
-             return std::any_of(region.begin(), region.end(), [&](const Op& inner) { return UsesValueOf(inner, receive); });
-           });
-  }
-
   /// `held`: the slots that are held throughout the region.
   void Walk(Region& region, const std::set<size_t>& held) {
     const Names around = names_;
@@ -79,7 +60,7 @@ class Traffic {
       if (op.code == end_ && op.symbol == pipe_) {
         if (end_ == OpCode::kSend) opens = OpensSlot(region, i);
         Slot(op, opens, here);
-        if (end_ == OpCode::kReceive) last_use[traffic_.slots.size() - 1] = LastUse(region, i);
+        if (end_ == OpCode::kReceive) last_use[traffic_.slots.size() - 1] = LastUse(region, i, op.results, slot_of_);
       }
       NoteLet(op, names_);
       Inside(op, here);
@@ -94,14 +75,6 @@ class Traffic {
     }
     traffic_.slots.back().push_back(&op);
     for (const size_t other : held) traffic_.held.insert({other, traffic_.slots.size() - 1});
-  }
-
-  size_t LastUse(const Region& region, size_t receive) const {
-    size_t last = receive;
-    for (size_t i = receive + 1; i < region.size(); ++i) {
-      if (UsesValueOf(region[i], region[receive])) last = i;
-    }
-    return last;
   }
 
   void Inside(Op& op, const std::set<size_t>& held) {
@@ -134,9 +107,9 @@ class Traffic {
   const int64_t instance_;
   const std::string pipe_;
   const OpCode end_;
-  std::map<ValueId, ValueId> value_of_;  // a view of a received value -> the value
-  Names names_;                          // of lets and of the loops around
-  int depth_ = 0;                        // of loops
+  const SlotOfView slot_of_;
+  Names names_;    // of lets and of the loops around
+  int depth_ = 0;  // of loops
   End traffic_;
 };
 
@@ -148,7 +121,7 @@ End EndOf(const ir::Kernel& kernel, ir::Worker& worker, int64_t instance, const 
 std::vector<End> EndsOf(ir::Kernel& kernel, const ir::Pipe& pipe) {
   std::vector<End> ends;
   for (ir::Worker& worker : kernel.workers) {
-    const int64_t instances = worker.in_turn ? 1 : worker.instances;
+    const int64_t instances = worker.InstancesOfTile();
     for (int64_t instance = 0; instance < instances; ++instance) {
       for (const OpCode end : {OpCode::kSend, OpCode::kReceive}) {
         End traffic = EndOf(kernel, worker, instance, pipe.name, end);

@@ -5,6 +5,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
+#include "compiler/passes/make_op.h"
 
 namespace tkc::passes {
 
@@ -26,13 +27,11 @@ SlotOfView SlotsOfViews(const Region& region) {
 }
 
 bool UsesSlot(const Op& op, const std::vector<ValueId>& slots, const SlotOfView& slot_of) {
-  for (const ValueId operand : op.operands) {
+  const auto is_of_these = [&](ValueId operand) {
     const auto slot = slot_of.find(operand);
-    if (slot != slot_of.end() && std::find(slots.begin(), slots.end(), slot->second) != slots.end()) return true;
-  }
-  return std::any_of(op.regions.begin(), op.regions.end(), [&](const Region& region) {
-    return std::any_of(region.begin(), region.end(), [&](const Op& inner) { return UsesSlot(inner, slots, slot_of); });
-  });
+    return slot != slot_of.end() && std::find(slots.begin(), slots.end(), slot->second) != slots.end();
+  };
+  return ir::Holds(op, [&](const Op& each) { return std::any_of(each.operands.begin(), each.operands.end(), is_of_these); });
 }
 
 size_t LastUse(const Region& region, size_t receive, const std::vector<ValueId>& slots, const SlotOfView& slot_of) {
@@ -41,6 +40,17 @@ size_t LastUse(const Region& region, size_t receive, const std::vector<ValueId>&
     if (UsesSlot(region[i], slots, slot_of)) last = i;
   }
   return last;
+}
+
+void ViewFields(const ir::Kernel& kernel, const Op& receive, const std::string& slot,
+                const std::function<bool(ValueId result)>& is_used, Region& out) {
+  const ir::Pipe& pipe = FindPipe(kernel, receive.symbol);
+  for (size_t i = 0; i < receive.results.size(); ++i) {
+    if (!is_used(receive.results[i])) continue;
+    Op view = MakeOp(ir::OpCode::kView, FieldBuffer(pipe, i), slot, 0, receive.span);
+    view.results = {receive.results[i]};
+    out.push_back(std::move(view));
+  }
 }
 
 }  // namespace tkc::passes

@@ -2,7 +2,9 @@
 // Which operations read a slot that has been received: by way of the views of it.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "compiler/ir/ir.h"
@@ -18,5 +20,9 @@ bool UsesSlot(const ir::Op& op, const std::vector<ir::ValueId>& slots, const Slo
 
 /// The last operation of the region that does, or `receive`.
 size_t LastUse(const ir::Region& region, size_t receive, const std::vector<ir::ValueId>& slots, const SlotOfView& slot_of);
+
+/// Adds the views of the fields in `slot` that the receive brings, of those that are used.
+void ViewFields(const ir::Kernel& kernel, const ir::Op& receive, const std::string& slot,
+                const std::function<bool(ir::ValueId result)>& is_used, ir::Region& out);
 
 }  // namespace tkc::passes

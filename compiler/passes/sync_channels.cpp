@@ -96,12 +96,7 @@ class ChannelSync {
           pipe.slots > 1 && region[i].code == OpCode::kSend && !region[i].regions.empty() && region[i].symbol == pipe.name;
       if (is_refill) last = i;
     }
-    for (size_t i = 0; i < op.results.size(); ++i) {
-      if (LastUse(region, index, {op.results[i]}, slot_of_) == index) continue;  // received and not used
-      Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, i), pipe.name, 0, op.span);
-      view.results = {op.results[i]};
-      out.push_back(std::move(view));
-    }
+    ViewFields(kernel_, op, pipe.name, [&](ValueId result) { return LastUse(region, index, {result}, slot_of_) != index; }, out);
     return {pipe.name, last, op.span};
   }
 

@@ -64,13 +64,7 @@ void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
 }
 
 void ComputeRoleSync::ViewSlot(const Op& receive, const std::string& slot, const Region& region, size_t index, Region& out) {
-  const ir::Pipe& pipe = FindPipe(kernel_, receive.symbol);
-  for (size_t i = 0; i < receive.results.size(); ++i) {
-    if (LastUse(region, index, {receive.results[i]}, slot_of_) == index) continue;  // received and not used
-    Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, i), slot, 0, receive.span);
-    view.results = {receive.results[i]};
-    out.push_back(std::move(view));
-  }
+  ViewFields(kernel_, receive, slot, [&](ValueId result) { return LastUse(region, index, {result}, slot_of_) != index; }, out);
 }
 
 void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region& out) {

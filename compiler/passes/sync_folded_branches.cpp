@@ -17,11 +17,7 @@ bool IsMeeting(const Op& op) { return op.code == OpCode::kSyncBlock || op.code =
 
 }  // namespace
 
-bool FoldedSync::Diverges(const Op& op) const {
-  return std::any_of(op.scalars.begin(), op.scalars.end(), [&](const ir::Scalar& scalar) {
-    return std::any_of(differs_.begin(), differs_.end(), [&](const std::string& name) { return symbolic::Mentions(scalar, name); });
-  });
-}
+bool FoldedSync::Diverges(const Op& op) const { return ir::MentionsAny(op.scalars, differs_); }
 
 /// All instances execute a barrier of the block, whichever side of a branch they take: it stands between two branches on the same
 /// condition, one for what is before it and one for what is behind.

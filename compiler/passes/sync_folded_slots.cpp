@@ -8,6 +8,7 @@
 #include "compiler/ir/queries.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"
+#include "compiler/passes/slot_views.h"
 #include "compiler/passes/sync_folded.h"
 #include "compiler/support/internal_error.h"
 
@@ -160,14 +161,8 @@ void FoldedSync::Receive(const Region& region, size_t index, State& state, Regio
   const bool is_from_elsewhere = divergent_ > 0 && copied_.count(op.symbol) == 0;
   if (is_from_elsewhere) SyncAll(op.span, state, out);
   while (state.arrived.count(place) > 0 || state.written.count(place) > 0) SyncAll(op.span, state, out);
-  const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
-  for (size_t i = 0; i < op.results.size(); ++i) {
-    state.views[op.results[i]] = place;
-    if (used_.count(op.results[i]) == 0) continue;  // received and not used
-    Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, i), pipe.name, 0, op.span);
-    view.results = {op.results[i]};
-    out.push_back(std::move(view));
-  }
+  for (const ValueId result : op.results) state.views[result] = place;
+  ViewFields(kernel_, op, op.symbol, [&](ValueId result) { return used_.contains(result); }, out);
 }
 
 /// Fields that are received and not used. One whose slot is filled again at once is waited for with the others, as it would take a

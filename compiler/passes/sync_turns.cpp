@@ -38,9 +38,8 @@ std::set<std::string> PipesInTurn(const ir::Kernel& kernel, const ir::Worker& wo
 }
 
 bool HasTraffic(const Op& op, const std::set<std::string>& pipes) {
-  if (op.code == OpCode::kReceive || op.code == OpCode::kSend) return pipes.contains(op.symbol);
-  return std::any_of(op.regions.begin(), op.regions.end(), [&](const Region& region) {
-    return std::any_of(region.begin(), region.end(), [&](const Op& inner) { return HasTraffic(inner, pipes); });
+  return ir::Holds(op, [&](const Op& each) {
+    return (each.code == OpCode::kReceive || each.code == OpCode::kSend) && pipes.contains(each.symbol);
   });
 }
 

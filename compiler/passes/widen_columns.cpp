@@ -108,11 +108,10 @@ class Extents {
   }
 
   void VisitTraffic(const Op& op) {
-    const bool sends = op.code == OpCode::kSend;
-    const std::vector<ValueId>& values = sends ? op.operands : op.results;
+    const std::vector<ValueId>& values = op.code == OpCode::kSend ? op.operands : op.results;
     const ir::Pipe& pipe = FindPipe(*kernel_, op.symbol);
     for (size_t i = 0; i < values.size(); ++i) {
-      const size_t field = sends && op.number != ir::kAllFields ? static_cast<size_t>(op.number) : i;
+      const size_t field = FieldOf(op, i);
       for (const int axis : {0, 1}) {
         const int64_t whole = axis == 0 ? pipe.fields[field].rows : pipe.fields[field].cols;
         Join(OfField(op.symbol, field, axis), Of(values[i], axis));
