@@ -80,18 +80,21 @@ class FoldingReshapes {
   std::map<ValueId, ValueId> instead_;
 };
 
-/// Columns that are wanted only to be joined to rows: read, or computed element by element of such and of numbers.
-class ColumnsToJoin {
+/// Columns that are wanted only as rows, turned or joined: read, counted, gathered by such, or computed element by element of such
+/// and of numbers.
+class ColumnsAsRows {
  public:
-  ColumnsToJoin(ir::Kernel& kernel, Region& body) : kernel_(kernel), body_(body) {
+  ColumnsAsRows(ir::Kernel& kernel, Region& body) : kernel_(kernel), body_(body) {
     ForEachOp(body, [&](const Op& op) {
-      if ((op.code == OpCode::kRead || ir::IsElementwise(op.code)) && IsColumn(op.results[0])) columns_.insert(op.results[0]);
+      const bool is_made = op.code == OpCode::kRead || op.code == OpCode::kPositions;
+      if ((is_made || IsByElement(op)) && IsColumn(op.results[0])) columns_.insert(op.results[0]);
     });
     for (bool drops = true; drops;) {
       const size_t count = columns_.size();
       ForEachOp(body, [&](const Op& op) { DropUsedAsColumn(op); });
       drops = columns_.size() < count;
     }
+    LeaveTurnedAsMade();
   }
 
   /// Those become rows, whose elements are in the same order.
@@ -105,20 +108,44 @@ class ColumnsToJoin {
     return is.type.cols == 1 && is.type.rows > 1 && !is.is_mutable;
   }
 
+  static bool IsByElement(const Op& op) {
+    return ir::IsElementwise(op.code) || (op.code == OpCode::kGather && !ir::GathersRows(op));
+  }
+
   void DropUsedAsColumn(const Op& op) {
-    if (op.code == OpCode::kReshape) return;
+    if (op.code == OpCode::kReshape || op.code == OpCode::kTranspose) return;
     const auto is_one_of_them = [&](ValueId value) { return columns_.contains(value) || kernel_.TypeOf(value).rows == 1; };
-    if (ir::IsElementwise(op.code) && columns_.contains(op.results[0])) {
+    if (IsByElement(op) && columns_.contains(op.results[0])) {
       if (std::all_of(op.operands.begin(), op.operands.end(), is_one_of_them)) return;
       columns_.erase(op.results[0]);
     }
     for (const ValueId operand : op.operands) columns_.erase(operand);
   }
 
+  /// What is turned just as it was read or counted is made a row further below.
+  void LeaveTurnedAsMade() {
+    std::set<ValueId> turned, computed;
+    ForEachOp(body_, [&](const Op& op) {
+      std::set<ValueId>& uses = op.code == OpCode::kTranspose ? turned : computed;
+      uses.insert(op.operands.begin(), op.operands.end());
+    });
+    ForEachOp(body_, [&](const Op& op) {
+      if (op.results.empty() || IsByElement(op)) return;
+      if (turned.contains(op.results[0]) && !computed.contains(op.results[0])) columns_.erase(op.results[0]);
+    });
+  }
+
   Region WithRows(Region region) {
     Region out;
     for (Op& op : region) {
       for (Region& inner : op.regions) inner = WithRows(std::move(inner));
+      for (ValueId& operand : op.operands) {
+        if (const auto row = rows_.find(operand); row != rows_.end()) operand = row->second;
+      }
+      if (op.code == OpCode::kTranspose && columns_.contains(op.operands[0])) {
+        rows_[op.results[0]] = op.operands[0];
+        continue;
+      }
       const ValueId column = op.results.size() == 1 ? op.results[0] : ir::kNone;
       if (!columns_.contains(column)) {
         out.push_back(std::move(op));
@@ -126,6 +153,7 @@ class ColumnsToJoin {
       }
       ir::Type& type = kernel_.values[static_cast<size_t>(column)].type;
       std::swap(type.rows, type.cols);
+      if (op.code == OpCode::kPositions) op.slot = "cols";
       if (op.code != OpCode::kRead) {
         out.push_back(std::move(op));
         continue;
@@ -145,6 +173,7 @@ class ColumnsToJoin {
   ir::Kernel& kernel_;
   Region& body_;
   std::set<ValueId> columns_;
+  std::map<ValueId, ValueId> rows_;  // what the source turned -> the row that is there already
 };
 
 /// Reshapes that nobody uses (any more).
@@ -167,11 +196,11 @@ bool DropReshapes(Region& region, const Region& body) {
 
 Result<void> FoldReshapes(ir::Kernel& kernel, Diagnostics&) {
   for (ir::Worker& worker : kernel.workers) {
-    if (!Contains(worker.body, OpCode::kReshape)) continue;
+    if (!Contains(worker.body, OpCode::kReshape) && !Contains(worker.body, OpCode::kTranspose)) continue;
     worker.body = FoldingReshapes(kernel).Rewritten(worker.body);
     while (DropReshapes(worker.body, worker.body)) {
     }
-    ColumnsToJoin(kernel, worker.body).MakeRows();
+    ColumnsAsRows(kernel, worker.body).MakeRows();
   }
   return {};
 }

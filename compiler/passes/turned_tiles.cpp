@@ -162,6 +162,7 @@ bool TurnedTiles::CanTurn(const Op& op) const {
     case OpCode::kReceive:
     case OpCode::kVar:
     case OpCode::kAssign: return true;
+    case OpCode::kGather: return !ir::GathersRows(op);
     case OpCode::kPart: return IsInMemory(op.operands[0]);
     case OpCode::kTranspose: return !IsAsHeld(op) || IsComplete(op);
     case OpCode::kRead: return IsVector(kernel_.TypeOf(op.results[0])) || !op.axes.back().dropped;
