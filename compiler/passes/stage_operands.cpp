@@ -151,22 +151,35 @@ bool Staging::IsTurnedStore(const Op& turn, const Op& store) {
   return Bytes(type.dtype) >= kWholeSectors || BytesBesideBuffers(kernel_, SharedLimit(kernel_, target_)) < tile + kForScratch;
 }
 
+void Staging::NoteVector(const Op& op) {
+  const ir::Type& type = kernel_.TypeOf(op.results[0]);
+  const bool is_kept = op.code != OpCode::kRead || KeepsTensor(kernel_, op.symbol);
+  if (is_kept && (type.rows == 1 || type.cols == 1)) vectors_[op.results[0]] = op;
+}
+
+void Staging::MakeTurned(Op op, ValueId result, Region& out, Span span) {
+  op.results = {result};
+  op.slot = op.code == OpCode::kPositions ? (op.slot == "cols" ? "rows" : "cols") : (op.slot.empty() ? "transposed" : "");
+  pending_[result] = vectors_[result] = op;
+  // No product takes a vector: it is read where the source says.
+  if (op.code == OpCode::kRead) InRegisters(result, out, span);
+}
+
 void Staging::RewriteTranspose(const Op& op, Region& out) {
   const ValueId result = op.results[0];
   ValueId source = Current(op.operands[0]);
-  if (const auto place = pending_.find(source); place != pending_.end()) {
-    // A read or a column of positions turns around for free, on its way into registers.
-    const bool is_vector = kernel_.TypeOf(source).rows == 1 || kernel_.TypeOf(source).cols == 1;
-    if (place->second.code == OpCode::kPositions || is_vector) {
-      Op turned = place->second;
-      turned.results = {result};
-      turned.slot =
-          turned.code == OpCode::kPositions ? (turned.slot == "cols" ? "rows" : "cols") : (turned.slot.empty() ? "transposed" : "");
-      pending_[result] = turned;
-      // No product takes a vector: it is read where the source says.
-      if (turned.code == OpCode::kRead) InRegisters(result, out, op.span);
+  if (const auto made = vectors_.find(source); made != vectors_.end()) {
+    // It turns around for free where it is made, which may be once for either way round. What is only read turned is read for each
+    // use: share_reads knows where registers for it are left meanwhile.
+    const auto turned = turned_.find(source);
+    const bool is_held = made->second.code == OpCode::kPositions || !pending_.contains(source);
+    if (is_held && turned != turned_.end() && !pending_.contains(turned->second)) {
+      replaced_[result] = turned->second;
       return;
     }
+    MakeTurned(made->second, result, out, op.span);
+    turned_[source] = result;
+    return;
   }
   if (Exchanges(op, source)) return RewriteExchange(op, source, out);
   source = InShared(source, out, op.span);
@@ -250,10 +263,14 @@ void Staging::RewriteOp(const Op& source, Region& out) {
       return;
     case OpCode::kRead:
       pending_[op.results[0]] = op;
+      NoteVector(op);
       // Read where the source says, which may be long before it is used.
       if (movable_.count(op.results[0]) == 0) InRegisters(op.results[0], out, op.span);
       return;
-    case OpCode::kPositions: pending_[op.results[0]] = op; return;
+    case OpCode::kPositions:
+      pending_[op.results[0]] = op;
+      NoteVector(op);
+      return;
     case OpCode::kTranspose: return RewriteTranspose(op, out);
     case OpCode::kPart: return RewritePart(std::move(op), out);
     case OpCode::kMatmul:
@@ -268,7 +285,9 @@ void Staging::RewriteOp(const Op& source, Region& out) {
       PlaceBefore(op, out);
       for (Region& region : op.regions) {
         const auto staged = staged_;
+        const auto turned = turned_;
         region = Rewrite(region);
+        turned_ = turned;
         staged_ = staged;  // what was staged inside is not known to have happened outside
       }
       out.push_back(std::move(op));
