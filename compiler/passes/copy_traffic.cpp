@@ -140,13 +140,25 @@ Region OnlyPipe(const Region& region, const std::string& pipe) {
   return out;
 }
 
-bool ReadsElements(const Region& region) {
+bool ReadsElementsOtherwise(const Region& region) {
   bool reads = false;
   ForEachOp(region, [&](const Op& op) {
-    Op copy = op;
-    ForEachScalar(copy, [&](Scalar& scalar) { reads |= symbolic::MentionsElement(scalar); });
+    reads |= std::any_of(op.scalars.begin(), op.scalars.end(), symbolic::MentionsElement);
+    for (const ir::AxisRange& axis : op.axes)
+      reads |= symbolic::MentionsElement(axis.lo) || symbolic::MentionsElement(axis.hi) ||
+               (axis.exists && symbolic::MentionsElement(axis.start));
   });
   return reads;
+}
+
+void BeginWhere(const Scalar& exists, Region& region) {
+  ForEachOp(region, [&](Op& op) {
+    for (ir::AxisRange& axis : op.axes) {
+      if (!symbolic::MentionsElement(axis.start)) continue;
+      const Scalar outside = symbolic::Int(-axis.extent);
+      axis.start = symbolic::Make(symbolic::Kind::kSelect, axis.start->dtype, {exists, axis.start, outside});
+    }
+  });
 }
 
 }  // namespace tkc::passes

@@ -49,7 +49,10 @@ bool CollectTraffic(const Feed& feed, const Names& kept, std::vector<Traffic>& o
 /// The sends into one pipe, with the branches around them.
 ir::Region OnlyPipe(const ir::Region& region, const std::string& pipe);
 
-/// Whether some scalar of the region reads a tensor: it must not be computed for blocks that do not exist.
-bool ReadsElements(const ir::Region& region);
+/// Whether elements of tensors say more than where blocks of the region begin.
+bool ReadsElementsOtherwise(const ir::Region& region);
+
+/// Has blocks of which an element says where they begin lie outside of their tensors unless `exists`: nothing is read for them.
+void BeginWhere(const ir::Scalar& exists, ir::Region& region);
 
 }  // namespace tkc::passes

@@ -10,8 +10,11 @@
 //     Blocks beyond the end are copied like others: they lie outside the range and cost nothing, and so every path issues the same
 //     copies.
 //   - A send outside loops moves to the start of its region, unless slots are to share room (share_room).
-//   - A send under a condition, or of a place that is read from memory itself, stands before its receive; so does one into an only
-//     slot that is read with nothing to do beside the copy, that shares room, or that other workers receive.
+//   - Where a block begins may be read from memory, as pages by a table are; behind the end of the loop nothing is asked there, and
+//     the block lies outside of its tensor.
+//   - A send under a condition, or of which an element says more than that, stands before its receive; so does one into an only
+//   slot
+//     that is read with nothing to do beside the copy, that shares room, or that other workers receive.
 // Slots are named relative to the ring: "ab", "ab+stage", "ab.previous". Waits and barriers come from insert_sync.
 #pragma once
 

@@ -146,13 +146,13 @@ bool Folding::FindRefills(const std::string& pipe, const Region& region, Lookahe
   return true;
 }
 
-/// False: a worker sends elsewhere, or other numbers of slots, or where an element says that cannot be asked for ahead.
+/// False: a worker sends elsewhere, or other numbers of slots, or what an element decides that cannot be asked for ahead.
 bool Folding::FindSends(const std::string& pipe, const Level& level, Lookahead& ahead) {
   for (const std::vector<Traffic>& feed : level.feeds) {
     size_t turn = 0;
     for (const Traffic& step : feed) {
       if (step.pipes.count(pipe) == 0) continue;
-      if (step.kind != TrafficKind::kSend || turn == ahead.turns.size() || ReadsElements(step.ops)) return false;
+      if (step.kind != TrafficKind::kSend || turn == ahead.turns.size() || ReadsElementsOtherwise(step.ops)) return false;
       Append(ahead.turns[turn], step.ops);
       ++turn;
     }
@@ -225,6 +225,8 @@ Region Folding::Turn(const std::string& pipe, int64_t turn, const std::string& s
   const std::vector<Region>& turns = level.ahead.at(pipe).turns;
   const auto count = static_cast<int64_t>(turns.size());
   Region copies = InSlot(turns[static_cast<size_t>(turn % count)], slot);
+  const Scalar index = symbolic::Name(level.loop->symbol);
+  BeginWhere(symbolic::Make(symbolic::Kind::kLt, DType::kBool, {index, level.loop->scalars[1]}), copies);
   const int64_t distance = turn / count * level.loop->number;
   Substitute(copies, level.loop->symbol, symbolic::Add(first, symbolic::Int(distance)));
   return copies;

@@ -76,6 +76,8 @@ TK_KERNEL(64) widths_kernel(const uint32_t* in, uint32_t* out) {
     pass<uint32_t>(in, out + 48, base);
     pass<words<2>>(in, out + 112, base);
     pass<words<4>>(in, out + 240, base);
+    const uint32_t word = sm80::load_uniform(in + 7);
+    if (sm80::thread_index() == 0) put(out, 496, word);
 }
 
 /// One warpgroup gives up registers, the two others take them.
@@ -128,7 +130,7 @@ EXPECTED(shared_memory) {
     for (int t = 0; t < 128; ++t) out[2 * t] = 0, out[2 * t + 1] = in[127 - t];
 }
 
-// case: widths in 256 out 496 exact covers load_global, store_global, load_shared, store_shared, load_shared_variable, store_shared_variable
+// case: widths in 256 out 497 exact covers load_global, load_uniform, store_global, load_shared, store_shared, load_shared_variable, store_shared_variable
 CASE(widths) { return start<widths_kernel>(stream, 1, 64, 1024, input(in), output(out)); }
 EXPECTED(widths) {
     const auto* from = reinterpret_cast<const unsigned char*>(in);
@@ -138,6 +140,7 @@ EXPECTED(widths) {
             for (int b = 0; b < size; ++b) to[t * size + b] = from[(63 - (t + 5) % 64) * size + b];
         to += 64 * size;
     }
+    out[496] = in[7];
 }
 
 // case: registers in 384 out 384 exact covers set_max_registers_increase, set_max_registers_decrease

@@ -19,6 +19,8 @@ TK_KERNEL(64) global_kernel(const uint32_t* in, uint32_t* out) {
     const uint16_t half = gfx9::load_global(reinterpret_cast<const uint16_t*>(in) + 2 * t + 1);
     gfx9::store_global(reinterpret_cast<uint16_t*>(out + 256) + 2 * t, half);
     gfx9::store_global(reinterpret_cast<uint16_t*>(out + 256) + 2 * t + 1, uint16_t(~half));
+    const uint32_t word = gfx9::load_uniform(in + 7), narrow = gfx9::load_uniform(reinterpret_cast<const uint16_t*>(in) + 7);
+    if (t < 2) put(out, 320 + t, t == 0 ? word : narrow);
 }
 
 /// The buffer ends behind 150 words: in the middle of a lane's 16 bytes.
@@ -62,7 +64,7 @@ TK_KERNEL(64) shared_kernel(const uint32_t* in, uint32_t* out) {
 
 }  // namespace
 
-// case: global in 256 out 320 exact covers load_global, store_global
+// case: global in 256 out 322 exact covers load_global, load_uniform, store_global
 CASE(global) { return start<global_kernel>(stream, 1, 64, 0, input(in), output(out)); }
 EXPECTED(global) {
     for (int t = 0; t < 64; ++t) {
@@ -70,6 +72,8 @@ EXPECTED(global) {
         const uint32_t half = in[t] >> 16;
         out[256 + t] = half | (~half & 0xffff) << 16;
     }
+    out[320] = in[7];
+    out[321] = in[3] >> 16;
 }
 
 // case: buffers in 256 out 448 exact covers make_buffer, load_buffer_b32, load_buffer_b64, load_buffer_b128

@@ -163,21 +163,31 @@ struct tensor {
         return {block(axes..., axis{0, 0, 1, true, true}), stride[Rank - 1]};
     }
 
-    /// One element; zero outside the tensor.
+    /// One element, the same for all threads of a warp, of a tensor that the launch leaves as it is; zero outside the tensor.
     template <class... Index>
-    TK_HOST_DEVICE constexpr T element(Index... indices) const { return element_or(T(), indices...); }
+    TK_HOST_DEVICE constexpr T element(Index... indices) const {
+        const T* place = place_of(indices...);
+        return place ? arch::load_uniform(place) : T();
+    }
 
     /// One element; `missing` outside the tensor.
     template <class... Index>
     TK_HOST_DEVICE constexpr T element_or(T missing, Index... indices) const {
+        const T* place = place_of(indices...);
+        return place ? arch::load_global(place) : missing;
+    }
+
+    /// Null outside the tensor.
+    template <class... Index>
+    TK_HOST_DEVICE constexpr const T* place_of(Index... indices) const {
         static_assert(sizeof...(Index) == Rank, "one index for each dimension");
         const int64_t all[] = {int64_t(indices)...};
         const T* place = data;
         for (int d = 0; d < Rank; ++d) {
-            if (all[d] < 0 || all[d] >= extent[d]) return missing;
+            if (all[d] < 0 || all[d] >= extent[d]) return nullptr;
             place += all[d] * stride[d];
         }
-        return arch::load_global(place);
+        return place;
     }
 };
 

@@ -14,6 +14,11 @@ template <class T>
 TK_HOST_DEVICE constexpr T load_global(const T* from) {
     return *from;
 }
+/// Of a place that all threads of a warp ask for, in memory that the kernel leaves as it is.
+template <class T>
+TK_HOST_DEVICE constexpr T load_uniform(const T* from) {
+    return *from;
+}
 template <class T>
 TK_DEVICE void store_global(T* to, const T& value) {
     *to = value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ordinary accesses to global memory, up to 16 bytes, aligned to their size: global_load and global_store. The address
+// Ordinary accesses to global memory, up to 16 bytes, aligned to their size: global_load and global_store, or s_load. The address
 // space is named, because flat instructions count in vmcnt and lgkmcnt both and force waits for everything.
 #pragma once
 
@@ -15,6 +15,19 @@ template <class T>
 TK_HOST_DEVICE T load_global(const T* from) {
 #ifdef TK_ON_DEVICE
     return __builtin_bit_cast(T, *(const __attribute__((address_space(1))) plain_word<sizeof(T)>*)(from));
+#else
+    return *from;
+#endif
+}
+/// Of a place that all lanes ask for, in memory that no kernel beside this one writes: loads of the scalar unit count in lgkmcnt,
+/// so that nobody who wants the value waits for copies before it.
+template <class T>
+TK_HOST_DEVICE T load_uniform(const T* from) {
+#ifdef TK_ON_DEVICE
+    if constexpr (sizeof(T) >= 4)
+        return __builtin_bit_cast(T, *(const __attribute__((address_space(4))) plain_word<sizeof(T)>*)(from));
+    else
+        return load_global(from);
 #else
     return *from;
 #endif

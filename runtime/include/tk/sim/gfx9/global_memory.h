@@ -7,6 +7,7 @@
 namespace tk::gfx9 {
 
 using sm80::load_global;
+using sm80::load_uniform;
 using sm80::store_global;
 
 }  // namespace tk::gfx9

@@ -14,6 +14,10 @@ TK_DEVICE T load_global(const T* from) {
     return value;
 }
 template <class T>
+TK_DEVICE T load_uniform(const T* from) {
+    return load_global(from);
+}
+template <class T>
 TK_DEVICE void store_global(T* to, const T& value) {
     sim::store_global(to, &value, int(sizeof(T)));
 }
