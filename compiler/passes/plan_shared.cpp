@@ -136,8 +136,8 @@ void GiveSlots(ir::Kernel& kernel, const Target& target, int64_t fixed) {
   };
   for (const auto& [name, slots] : SlotsByTile(kernel, target)) {
     ir::Pipe& pipe = FindPipe(kernel, name);
-    if (pipe.slots != 0 || share(pipe) <= std::max<int64_t>(pipe.least_slots, slots)) continue;
-    pipe.slots = std::max<int64_t>(pipe.least_slots, slots);
+    if (pipe.slots != 0) continue;
+    pipe.slots = std::max<int64_t>(pipe.least_slots, std::min(slots, share(pipe)));  // what others can't share out is left to loops
     open_slot_bytes -= PlacedSlotBytes(kernel, pipe);
     fixed += PlacedSlotBytes(kernel, pipe) * pipe.slots;
   }

@@ -11,6 +11,7 @@
 #include "compiler/layout/row_layout.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/select_transfer_impl.h"
+#include "compiler/passes/sent_slots.h"
 #include "compiler/passes/share_room.h"
 #include "compiler/passes/shared_room.h"
 #include "compiler/support/internal_error.h"
@@ -65,12 +66,33 @@ int64_t BytesForTiles(const ir::Kernel& kernel, const Target& target) {
   return SharedLimit(kernel, target) - kForBarriers + BytesSaved(kernel, target);
 }
 
-/// What is left of it beside the slots that the schedule asks for, and what else lies there.
-int64_t BytesBesideSlots(const ir::Kernel& kernel, int64_t for_tiles) {
-  int64_t bytes = BytesBesideBuffers(kernel, for_tiles);
-  for (const ir::Pipe& pipe : kernel.pipes)
-    bytes -= SlotBytes(pipe) * pipe.rings * std::max<int64_t>(0, pipe.slots - pipe.least_slots);
-  return bytes;
+/// Open pipes that loops fill: a second slot of them is filled while the first is read.
+std::set<std::string> PipesOfLoops(const ir::Kernel& kernel) {
+  std::set<std::string> pipes;
+  for (const ir::Worker& worker : kernel.workers) {
+    ForEachOp(worker.body, [&](const Op& loop) {
+      if (loop.code != OpCode::kFor || IsOverInstances(loop)) return;
+      ForEachOp(loop.regions[0], [&](const Op& op) {
+        if (op.code == OpCode::kSend && FindPipe(kernel, op.symbol).slots == 0) pipes.insert(op.symbol);
+      });
+    });
+  }
+  return pipes;
+}
+
+/// What is left of it beside the slots that the schedule asks for, those that a loop can't do without, if they fit beside `least`
+/// for staging, and what else lies there.
+int64_t BytesBesideSlots(const ir::Kernel& kernel, const std::set<std::string>& of_loops, int64_t for_tiles, int64_t least) {
+  constexpr int64_t kSlotsOfLoop = 2;
+  int64_t bytes = BytesBesideBuffers(kernel, for_tiles), for_loops = 0;
+  for (const ir::Pipe& pipe : kernel.pipes) {
+    const auto further = [&](int64_t slots) {
+      return SlotBytes(pipe) * pipe.rings * std::max<int64_t>(0, slots - pipe.least_slots);
+    };
+    bytes -= further(pipe.slots);
+    if (of_loops.contains(pipe.name)) for_loops += further(kSlotsOfLoop);
+  }
+  return bytes - for_loops >= least ? bytes - for_loops : bytes;
 }
 
 struct Stores {
@@ -79,7 +101,8 @@ struct Stores {
   ir::Kernel& kernel = engine.kernel;
   const Target& target = engine.target;
   const int64_t for_tiles = BytesForTiles(kernel, target);  // by the program as it was
-  std::set<std::string> own_stages{};                       // staging buffers of the worker
+  const std::set<std::string> of_loops = PipesOfLoops(kernel);
+  std::set<std::string> own_stages{};  // staging buffers of the worker
 
   ir::Buffer StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, const std::string& purpose);
   Op StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer, bool by_engine);
@@ -100,8 +123,10 @@ ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& t
   buffer.rows = chunk.rows;
   buffer.cols = chunk.cols;
   buffer.instances = worker.instances;
-  if (!target.folds_copies)
-    buffer.count = StagingBuffers(chunks, buffer.TileBytes(), BytesBesideSlots(kernel, for_tiles) / buffer.instances);
+  if (!target.folds_copies) {
+    const int64_t bytes = BytesBesideSlots(kernel, of_loops, for_tiles, buffer.TileBytes() * buffer.instances);
+    buffer.count = StagingBuffers(chunks, buffer.TileBytes(), bytes / buffer.instances);
+  }
   buffer.swizzle = layout::ChooseSwizzle(tensor.dtype, chunk.rows, chunk.cols);
   buffer.purpose = purpose;
   const auto is_same = [&](const ir::Buffer& b) {
