@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/known_ranges.h"
+#include "compiler/symbolic/polynomial.h"
 
 namespace tkc::passes {
 namespace {
@@ -28,8 +32,13 @@ class Conditions {
   }
 
   void Apply(Region& region) {
-    std::erase_if(region, [&](const Op& op) { return IsEmpty(op) || IsNeverTaken(op); });
-    for (Op& op : region) {
+    std::erase_if(region, [&](const Op& op) { return IsEmpty(op); });
+    for (size_t i = 0; i < region.size(); ++i) {
+      if (Decided(region, i)) {
+        --i;
+        continue;
+      }
+      Op& op = region[i];
       for (ir::Scalar& scalar : op.scalars) {
         if (scalar && IsFloat(scalar->dtype)) scalar = known_.Fold(scalar);
       }
@@ -38,10 +47,14 @@ class Conditions {
         known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
         if (IsNumber(op)) Substitute(region, op.symbol, op.scalars[0]);
       }
-      if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
+      if (op.code == OpCode::kFor) {
+        known_.DefineSteps(op.symbol, op.scalars[0], op.number);
+        ends_.emplace_back(symbolic::Name(op.symbol), op.scalars[1]);
+      }
       ReplaceOperands(op, chosen_);
       Note(op);
       for (Region& inner : op.regions) Apply(inner);
+      if (op.code == OpCode::kFor) ends_.pop_back();
     }
     std::erase_if(region, HasNoEffect);
   }
@@ -71,27 +84,83 @@ class Conditions {
   bool IsEmpty(const Op& op) const {
     if (op.code != OpCode::kFor) return false;
     const IntRange first = known_.Of(op.scalars[0]), end = known_.Of(op.scalars[1]);
-    return end.hi != IntRange::kMost && first.lo != IntRange::kLeast && end.hi <= first.lo &&
-           !Contains(op.regions[0], OpCode::kSend) && !Contains(op.regions[0], OpCode::kReceive);
+    return end.hi != IntRange::kMost && first.lo != IntRange::kLeast && end.hi <= first.lo && !HasTraffic(op.regions[0]);
   }
 
-  bool IsNeverTaken(const Op& op) const {
-    return op.code == OpCode::kIf && op.regions[1].empty() && IsFalse(*op.scalars[0]) && !Contains(op.regions[0], OpCode::kSend) &&
-           !Contains(op.regions[0], OpCode::kReceive);
+  /// Several workers have such branches and loops, and have to have them alike.
+  static bool HasTraffic(const Region& region) { return Contains(region, OpCode::kSend) || Contains(region, OpCode::kReceive); }
+
+  /// Puts the side that a branch always takes in its place. Names of its own keep one apart.
+  bool Decided(Region& region, size_t branch) {
+    Op& op = region[branch];
+    if (op.code != OpCode::kIf || std::any_of(op.regions.begin(), op.regions.end(), HasTraffic)) return false;
+    op.scalars[0] = WithoutDivisions(op.scalars[0]);
+    const std::optional<bool> holds = Decide(*op.scalars[0]);
+    if (!holds) return false;
+    const Region taken = op.regions[*holds ? 0 : 1];
+    const auto is_name = [](const Op& each) { return ir::DefinesScalar(each.code); };
+    if (std::any_of(taken.begin(), taken.end(), is_name)) return false;
+    const auto place = region.erase(region.begin() + static_cast<std::ptrdiff_t>(branch));
+    region.insert(place, taken.begin(), taken.end());
+    return true;
   }
 
-  bool IsFalse(const symbolic::Node& condition) const {
+  std::optional<bool> Decide(const symbolic::Node& condition) const {
     using symbolic::Kind;
-    if (condition.kind == Kind::kAnd) return IsFalse(*condition.args[0]) || IsFalse(*condition.args[1]);
-    if (condition.args.size() != 2) return false;
-    const IntRange difference = known_.Of(symbolic::Sub(condition.args[0], condition.args[1]));
+    if (condition.kind == Kind::kBool) return condition.int_value != 0;
+    if (condition.kind == Kind::kAnd || condition.kind == Kind::kOr) return DecideBoth(condition);
+    if (condition.args.size() != 2 || condition.args[0]->dtype != DType::kI64) return std::nullopt;
+    const IntRange difference = DifferenceOf(condition.args[0], condition.args[1]);
+    const bool is_less = difference.hi < 0, is_more = difference.lo > 0, is_equal = difference.IsOne() && difference.lo == 0;
+    const auto decided = [](bool holds, bool fails) {
+      return holds ? std::optional(true) : fails ? std::optional(false) : std::nullopt;
+    };
     switch (condition.kind) {
-      case Kind::kLt: return difference.lo >= 0;
-      case Kind::kLe: return difference.lo > 0;
-      case Kind::kGt: return difference.hi <= 0;
-      case Kind::kGe: return difference.hi < 0;
-      default: return false;
+      case Kind::kLt: return decided(is_less, difference.lo >= 0);
+      case Kind::kLe: return decided(difference.hi <= 0, is_more);
+      case Kind::kGt: return decided(is_more, difference.hi <= 0);
+      case Kind::kGe: return decided(difference.lo >= 0, is_less);
+      case Kind::kEq: return decided(is_equal, is_less || is_more);
+      case Kind::kNe: return decided(is_less || is_more, is_equal);
+      default: return std::nullopt;
     }
+  }
+
+  std::optional<bool> DecideBoth(const symbolic::Node& condition) const {
+    const bool decides = condition.kind == symbolic::Kind::kOr;  // what one of them is alone
+    const std::optional<bool> first = Decide(*condition.args[0]), second = Decide(*condition.args[1]);
+    if (first == decides || second == decides) return decides;
+    return first && second ? std::optional(!decides) : std::nullopt;
+  }
+
+  /// In a loop its index is below its end, too.
+  IntRange DifferenceOf(const ir::Scalar& a, const ir::Scalar& b) const {
+    const ir::Scalar difference = symbolic::Sub(a, b), other = symbolic::Sub(b, a);
+    IntRange range = known_.Of(difference);
+    for (const auto& [index, end] : ends_) {
+      const ir::Scalar below = symbolic::Sub(index, end);
+      if (const auto beyond = symbolic::ConstantDifference(difference, below)) range.hi = std::min(range.hi, *beyond - 1);
+      if (const auto beyond = symbolic::ConstantDifference(other, below)) range.lo = std::max(range.lo, 1 - *beyond);
+    }
+    return range;
+  }
+
+  /// The number of a block is compared as where it begins: a division that leaves nothing is none.
+  ir::Scalar WithoutDivisions(const ir::Scalar& condition) const {
+    using symbolic::Kind;
+    if (condition->kind == Kind::kAnd || condition->kind == Kind::kOr || condition->kind == Kind::kNot) {
+      std::vector<ir::Scalar> parts;
+      for (const ir::Scalar& part : condition->args) parts.push_back(WithoutDivisions(part));
+      return symbolic::Make(condition->kind, DType::kBool, std::move(parts));
+    }
+    int64_t divisor = 0, number = 0;
+    const bool divides = condition->args.size() == 2 && condition->args[0]->kind == Kind::kDiv &&
+                         condition->args[0]->dtype == DType::kI64 && symbolic::IsInt(condition->args[0]->args[1], &divisor) &&
+                         symbolic::IsInt(condition->args[1], &number);
+    if (!divides || divisor <= 0 || number > IntRange::kMost / divisor || number < IntRange::kLeast / divisor) return condition;
+    const ir::Scalar& divided = condition->args[0]->args[0];
+    if (known_.Divisor(divided) % divisor != 0) return condition;
+    return symbolic::Make(condition->kind, DType::kBool, {divided, symbolic::Int(number * divisor)});
   }
 
   /// A loop or a branch in which nothing happens that anybody behind it could see. What it computes is its own.
@@ -196,6 +265,7 @@ class Conditions {
 
   ir::Kernel& kernel_;
   KnownRanges known_;
+  std::vector<std::pair<ir::Scalar, ir::Scalar>> ends_;  // of the loops around: index and end
   std::map<ValueId, IntRange> positions_;
   std::set<ValueId> is_true_;
   std::map<ValueId, ValueId> chosen_;

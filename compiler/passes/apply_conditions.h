@@ -4,7 +4,8 @@
 // a bound is made. Integers of one value are numbers where tiles are computed with them: to divide by a power of two is to
 // multiply. A set for short rows so loses the loop over what does not fit registers, and one for rows of exactly a block the test
 // for their end. Loops with traffic through pipes stay: both ends of a pipe must go round as often. Loops and branches that leave
-// nothing behind, as they are written or by now, go as well. Tile level.
+// nothing behind, as they are written or by now, go as well, and of a branch that always goes one way that way is left: an index is
+// below the end of its loop, and the number of a block is zero where the block begins at zero. Tile level.
 #pragma once
 
 #include "compiler/ir/ir.h"
