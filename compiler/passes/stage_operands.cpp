@@ -153,8 +153,11 @@ bool Staging::IsTurnedStore(const Op& turn, const Op& store) {
 
 void Staging::NoteVector(const Op& op) {
   const ir::Type& type = kernel_.TypeOf(op.results[0]);
-  const bool is_kept = op.code != OpCode::kRead || KeepsTensor(kernel_, op.symbol);
-  if (is_kept && (type.rows == 1 || type.cols == 1)) vectors_[op.results[0]] = op;
+  if (type.rows == 1 || type.cols == 1) vectors_[op.results[0]] = op;
+}
+
+bool Staging::MayMakeAgain(const Op& op) const {
+  return pending_.contains(op.results[0]) || op.code != OpCode::kRead || KeepsTensor(kernel_, op.symbol);
 }
 
 void Staging::MakeTurned(Op op, ValueId result, Region& out, Span span) {
@@ -168,7 +171,7 @@ void Staging::MakeTurned(Op op, ValueId result, Region& out, Span span) {
 void Staging::RewriteTranspose(const Op& op, Region& out) {
   const ValueId result = op.results[0];
   ValueId source = Current(op.operands[0]);
-  if (const auto made = vectors_.find(source); made != vectors_.end()) {
+  if (const auto made = vectors_.find(source); made != vectors_.end() && MayMakeAgain(made->second)) {
     // It turns around for free where it is made, which may be once for either way round. What is only read turned is read for each
     // use: share_reads knows where registers for it are left meanwhile.
     const auto turned = turned_.find(source);

@@ -85,8 +85,10 @@ class Staging {
   void RewriteOp(const ir::Op& source, ir::Region& out);
   /// Emits the pending reads that the regions of `op` use, so that they happen once and their values are in scope after it.
   void PlaceBefore(const ir::Op& op, ir::Region& out);
-  /// A row or column that is read, of a tensor that stays as it is, or counted.
+  /// Notes a row or column that is read or counted.
   void NoteVector(const ir::Op& op);
+  /// Whether the vector has not been made yet, or is the same when it is made once more.
+  bool MayMakeAgain(const ir::Op& op) const;
   /// Such an operation the other way round, as `result`.
   void MakeTurned(ir::Op op, ir::ValueId result, ir::Region& out, Span span);
   void RewriteTranspose(const ir::Op& op, ir::Region& out);
@@ -170,7 +172,7 @@ class Staging {
   std::map<std::tuple<int, int64_t, int64_t, bool>, std::string> exchanges_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, int, int, int64_t>, std::string> scratches_;  // by statement and shape
   std::set<ir::ValueId> movable_;              // what is turned, taken in parts, multiplied or sent: shared memory may be its place
-  std::map<ir::ValueId, ir::Op> vectors_;      // what can be made the other way round at any time, as NoteVector says
+  std::map<ir::ValueId, ir::Op> vectors_;      // as NoteVector says, with what makes them
   std::map<ir::ValueId, ir::ValueId> turned_;  // of these, the same the other way round
   std::map<ir::ValueId, ir::Op> pending_;      // read or positions not emitted yet: their place depends on the use
 };
