@@ -315,7 +315,7 @@ void OpEmitter::ForTiles(const Op& op) {
 void OpEmitter::For(const Op& op) {
   const std::string name = Mangle(op.symbol);
   const ir::Scalar &lo = op.scalars[0], &hi = op.scalars[1];
-  using passes::IntRange;
+  using symbolic::IntRange;
   const IntRange first = scalars_.Ranges().Of(lo), end = scalars_.Ranges().Of(hi);
   const bool has_end = end.hi != IntRange::kMost;
   // The step that ends the loop has to fit, too.

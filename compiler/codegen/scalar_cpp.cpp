@@ -100,7 +100,7 @@ bool ScalarPrinter::MentionsExtent(const Scalar& scalar) const {
 }
 
 bool ScalarPrinter::IsWithin(const Scalar& scalar, int64_t lo, int64_t hi) const {
-  const passes::IntRange range = ranges_.Of(scalar);
+  const symbolic::IntRange range = ranges_.Of(scalar);
   return range.lo >= lo && range.hi <= hi;
 }
 
@@ -124,11 +124,11 @@ bool ScalarPrinter::Widens(const Scalar& scalar) const {
       return false;
     default: return false;
   }
-  const passes::IntRange range = ranges_.Of(scalar);
-  if (is_product && (range.lo == passes::IntRange::kLeast || range.hi == passes::IntRange::kMost))
+  const symbolic::IntRange range = ranges_.Of(scalar);
+  if (is_product && (range.lo == symbolic::IntRange::kLeast || range.hi == symbolic::IntRange::kMost))
     return MentionsExtent(scalar->args[0]) && MentionsExtent(scalar->args[1]);
-  return (range.lo != passes::IntRange::kLeast && range.lo < INT32_MIN) ||
-         (range.hi != passes::IntRange::kMost && range.hi > INT32_MAX);
+  return (range.lo != symbolic::IntRange::kLeast && range.lo < INT32_MIN) ||
+         (range.hi != symbolic::IntRange::kMost && range.hi > INT32_MAX);
 }
 
 namespace {

@@ -4,28 +4,18 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
 
 #include "compiler/ir/ir.h"
+#include "compiler/symbolic/int_range.h"
 #include "compiler/symbolic/scalar.h"
 
 namespace tkc::passes {
 
-/// From `lo` to `hi`, both included; the extremes of int64_t stand for no bound.
-struct IntRange {
-  static constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
-  int64_t lo = kLeast, hi = kMost;
+using symbolic::IntRange;
 
-  bool IsOne() const { return lo == hi; }
-};
-
-/// Where the sum of two numbers lies. A bound that would overflow is none.
-IntRange Sum(IntRange a, IntRange b);
-
-/// Interval arithmetic (Moore 1966) on scalars. A bound that would overflow is none.
 class KnownRanges {
  public:
   /// `name`, a dim or a function of the launch, lies in this range and is a multiple of `divisor`, beside what is known of it.

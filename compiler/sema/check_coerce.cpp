@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "compiler/sema/elaborator.h"
-#include "compiler/symbolic/reach.h"
+#include "compiler/symbolic/int_range.h"
 
 namespace tkc::sema {
 
@@ -21,8 +21,8 @@ namespace {
 
 /// Whether the number is one of the integer type.
 bool HoldsNumber(DType dtype, int64_t number) {
-  const symbolic::Reach type = symbolic::ReachOf(dtype);
-  return number >= type.least && number <= type.most;
+  const symbolic::IntRange type = symbolic::RangeOf(dtype);
+  return number >= type.lo && number <= type.hi;
 }
 
 /// Whether a row or a column would be repeated to make the tile.

@@ -142,18 +142,19 @@ bool FillSources::IsAboveInAllCases(const Scalar& difference, int64_t least) con
   return symbolic::IsAtLeast(difference, least, known);
 }
 
-symbolic::Reach FillSources::ReachOf(const Scalar& scalar) const {
-  return symbolic::ReachOf(scalar, [&](const Scalar& atom) -> symbolic::Reach {
+symbolic::IntRange FillSources::RangeOf(const Scalar& scalar) const {
+  return symbolic::RangeOf(scalar, [&](const Scalar& atom) -> symbolic::IntRange {
+    if (atom->kind == symbolic::Kind::kCall) return {};
     // Scalars of a launch and elements lose their width in formulas.
     for (const typed::Param& param : kernel_.params) {
-      if (atom->name == SymbolicTable::NameOfParam(param.name)) return symbolic::ReachOf(param.dtype);
+      if (atom->name == SymbolicTable::NameOfParam(param.name)) return symbolic::RangeOfElement(param.dtype);
     }
     if (atom->kind != symbolic::Kind::kName) return {};
     if (SymbolicTable::IsCount(atom->name)) return {0, typed::kLargestExtent};
     if (instance_ != typed::kNone && table_->NameOf(instance_) == atom->name) return {0, instances_ - 1};
     const auto range = ranges_.find(atom->name);
-    return range == ranges_.end() ? symbolic::Reach{}
-                                  : symbolic::Reach{ReachOf(range->second.lo).least, ReachOf(range->second.hi).most};
+    return range == ranges_.end() ? symbolic::IntRange{}
+                                  : symbolic::IntRange{RangeOf(range->second.lo).lo, RangeOf(range->second.hi).hi};
   });
 }
 

@@ -12,7 +12,7 @@
 #include "compiler/sema/analyses.h"
 #include "compiler/sema/fill.h"
 #include "compiler/sema/symbolic_table.h"
-#include "compiler/symbolic/reach.h"
+#include "compiler/symbolic/int_range.h"
 #include "compiler/symbolic/solved_names.h"
 
 namespace tkc::sema {
@@ -130,7 +130,7 @@ class FillSources {
     return instance_ == typed::kNone ? taint : Forgotten(taint, table_->NameOf(instance_));
   }
   /// Between which numbers an integer lies, of which extents and indices are made.
-  symbolic::Reach ReachOf(const symbolic::Scalar& scalar) const;
+  symbolic::IntRange RangeOf(const symbolic::Scalar& scalar) const;
   /// Whether a range in sight begins or ends there.
   bool IsEndInSight(const symbolic::Scalar& scalar) const;
   /// a <= b, as far as minima, maxima and selections show it, and that extents and ordinals are not negative.

@@ -33,7 +33,7 @@ class FillTaint {
   struct Positions {
     symbolic::Scalar start;
     int axis = 0;
-    symbolic::Reach reach{};  // of all that the tile they are a part of holds
+    symbolic::IntRange range{};  // of all that the tile they are a part of holds
   };
 
   /// Keeps the launch scalar that the requirement says is above zero.

@@ -8,7 +8,7 @@
 
 namespace tkc::sema {
 
-using symbolic::Reach;
+using symbolic::IntRange;
 using symbolic::Scalar;
 using typed::Expr;
 using typed::ExprKind;
@@ -36,7 +36,7 @@ Taint FillTaint::OfPositions(const Expr& expr) {
 std::optional<FillTaint::Positions> FillTaint::PositionsOf(const Expr& expr) {
   std::optional<Positions> positions = PositionsAsTheyAre(expr);
   const bool changes = expr.kind == ExprKind::kConvert || expr.kind == ExprKind::kBinary;
-  return positions && changes && !Fits(positions->reach, expr.type.dtype) ? std::nullopt : positions;
+  return positions && changes && !Fits(positions->range, expr.type.dtype) ? std::nullopt : positions;
 }
 
 std::optional<FillTaint::Positions> FillTaint::PositionsAsTheyAre(const Expr& expr) {
@@ -44,8 +44,8 @@ std::optional<FillTaint::Positions> FillTaint::PositionsAsTheyAre(const Expr& ex
     case ExprKind::kPositions: {
       // They are numbers of elements, or not far from such.
       const Scalar start = table_->Of(*expr.args[0]);
-      const Reach first = sources_.ReachOf(start);
-      return Positions{start, 0, {std::max(first.least, -kLargest), std::min(first.most, kLargest) + expr.type.rows}};
+      const IntRange first = sources_.RangeOf(start);
+      return Positions{start, 0, {std::max(first.lo, -kLargest), std::min(first.hi, kLargest) + expr.type.rows}};
     }
     case ExprKind::kConvert: return IsFloat(expr.type.dtype) ? std::nullopt : PositionsOf(*expr.args[0]);
     case ExprKind::kTranspose: {
@@ -72,8 +72,8 @@ std::optional<FillTaint::Positions> FillTaint::PositionsAsTheyAre(const Expr& ex
       if (!inner || !offset) return std::nullopt;
       const bool adds = expr.op == Op::kAdd;
       inner->start = adds ? symbolic::Add(inner->start, *offset) : symbolic::Sub(inner->start, *offset);
-      const Reach by = sources_.ReachOf(*offset);
-      inner->reach = adds ? Sum(inner->reach, by) : Difference(inner->reach, by);
+      const IntRange by = sources_.RangeOf(*offset);
+      inner->range = adds ? Sum(inner->range, by) : Difference(inner->range, by);
       return inner;
     }
     default: return std::nullopt;
@@ -82,15 +82,15 @@ std::optional<FillTaint::Positions> FillTaint::PositionsAsTheyAre(const Expr& ex
 
 Fill FillTaint::OfOrdinary(const Expr& expr, Fill fill) {
   const std::optional<Positions> positions = expr.type.is_tile ? PositionsOf(expr) : std::nullopt;
-  if (!positions || positions->reach.least < 0) return fill;
-  return positions->reach.least > 0 ? Fill::kPositive : Fill::kNotNegative;
+  if (!positions || positions->range.lo < 0) return fill;
+  return positions->range.lo > 0 ? Fill::kPositive : Fill::kNotNegative;
 }
 
 std::optional<Scalar> FillTaint::IntegerOf(const Expr& expr) {
   if (expr.kind != ExprKind::kConvert || IsFloat(expr.args[0]->type.dtype)) return table_->Of(expr);
   std::optional<Scalar> inner = IntegerOf(*expr.args[0]);
   // The ends of ranges in sight are numbers of elements, too.
-  const bool is_whole = inner && (Fits(sources_.ReachOf(*inner), expr.type.dtype) || sources_.IsEndInSight(*inner));
+  const bool is_whole = inner && (Fits(sources_.RangeOf(*inner), expr.type.dtype) || sources_.IsEndInSight(*inner));
   return is_whole ? inner : std::nullopt;
 }
 
