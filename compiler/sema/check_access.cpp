@@ -293,12 +293,17 @@ Value Elaborator::EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor) {
   read->id = tensor;
   read->level = Level::kWorker;
   read->axes = std::move(access.axes);
+  return WithFill(std::move(read), expr);
+}
+
+/// The access with the number behind its `else`, if it has one.
+Value Elaborator::WithFill(ExprPtr access, const ast::IndexExpr& expr) {
   if (expr.fill) {
-    ExprPtr fill = FillOf(*expr.fill, param.dtype);
+    ExprPtr fill = FillOf(*expr.fill, access->type.dtype);
     if (!fill) return Error();
-    read->args.push_back(std::move(fill));
+    access->args.push_back(std::move(fill));
   }
-  return ExprValue(std::move(read), expr.span);
+  return ExprValue(std::move(access), expr.span);
 }
 
 /// The number behind `else`; null if it is none, which has been reported.
@@ -365,12 +370,7 @@ Value Elaborator::EvalGather(const ast::IndexExpr& expr, Access access) {
   }
   gather->type.rows = first->type.rows;
   gather->axes = std::move(access.axes);
-  if (expr.fill) {
-    ExprPtr fill = FillOf(*expr.fill, param.dtype);
-    if (!fill) return Error();
-    gather->args.push_back(std::move(fill));
-  }
-  return ExprValue(std::move(gather), expr.span);
+  return WithFill(std::move(gather), expr);
 }
 
 /// `C[m, n]`, `C[m, n].rows(w)`, `dG[d].T`: parts and transposes fold into the access. What is no target is reported.

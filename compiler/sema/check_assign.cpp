@@ -105,24 +105,30 @@ void Elaborator::AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& ta
   if (symbol == nullptr || value.IsError()) return;
   const typed::VarId var = symbol->var;
   const bool declared = symbol->has_declared_type;
-  const Span span = value.span;
   if (value.expr && value.expr->type.is_tile && !kernel_.vars[var].type.is_tile) return ReportTileForNumber(target, *symbol, value);
   if (stmt.op != ast::AssignOp::kSet) {
     WarnOfRounding(stmt, target, *symbol);
     Value old = EvalName(target);
     old.span = target.span;
-    const Op op = OpOf(stmt.op);
     if (ReportGrowth(stmt, old, value)) return;
-    value = op == Op::kMax || op == Op::kMin
-                ? MinMax(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.op_span)
-                : Arithmetic(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.span, stmt.op_span);
-    value.span = span;
+    value = Combined(stmt, std::move(old), std::move(value));
   }
   ExprPtr expr = Coerce(std::move(value), kernel_.vars[var].type, declared, fmt::format("`{}`", target.name), target.span);
   if (!expr) return;
   typed::Stmt& typed_stmt = Append(StmtKind::kAssign, stmt.span);
   typed_stmt.var = var;
   typed_stmt.expr = std::move(expr);
+}
+
+/// What `x += value` and the like assign.
+Value Elaborator::Combined(const ast::AssignStmt& stmt, Value old, Value value) {
+  const Op op = OpOf(stmt.op);
+  const Span span = value.span;
+  Value result = op == Op::kMax || op == Op::kMin
+                     ? MinMax(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.op_span)
+                     : Arithmetic(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.span, stmt.op_span);
+  result.span = span;
+  return result;
 }
 
 /// A column with which a row is combined, or a row with a tile: the result is larger than the variable.
@@ -243,14 +249,7 @@ void Elaborator::AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& 
     ExprPtr& offset = axis == 0 ? row : col;
     offset = MakeInteger(Op::kAdd, std::move(offset), std::move(part->offset), target.span);
   }
-  const Span span = value.span;
-  if (stmt.op != ast::AssignOp::kSet) {
-    const Op op = OpOf(stmt.op);
-    value = op == Op::kMax || op == Op::kMin
-                ? MinMax(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.op_span)
-                : Arithmetic(op, Spelling(stmt.op), std::move(old), std::move(value), stmt.span, stmt.op_span);
-    value.span = span;
-  }
+  if (stmt.op != ast::AssignOp::kSet) value = Combined(stmt, std::move(old), std::move(value));
   ExprPtr expr = Coerce(std::move(value), type, declared, fmt::format("the part of `{}`", name->name), target.span);
   if (!expr) return;
   typed::Stmt& typed_stmt = Append(type == whole ? StmtKind::kAssign : StmtKind::kAssignPart, stmt.span);

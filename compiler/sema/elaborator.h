@@ -137,6 +137,7 @@ class Elaborator {
   void CheckAssign(const ast::AssignStmt& stmt);
   void AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& target, Value value);
   void WarnOfRounding(const ast::AssignStmt& stmt, const ast::NameExpr& target, const Symbol& symbol);
+  Value Combined(const ast::AssignStmt& stmt, Value old, Value value);
   bool ReportGrowth(const ast::AssignStmt& stmt, const Value& old, const Value& value);
   void ReportTileForNumber(const ast::NameExpr& target, const Symbol& symbol, const Value& value);
   void AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& target, Value value);
@@ -272,6 +273,7 @@ class Elaborator {
   Value EvalGather(const ast::IndexExpr& expr, Access access);
   /// Of an access with columns that choose: what is kept beside them is no row.
   bool ReportRowsNotChosen(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes);
+  Value WithFill(typed::ExprPtr access, const ast::IndexExpr& expr);
   typed::ExprPtr FillOf(const ast::Expr& expr, DType dtype);
   Value EvalSlice(const ast::IndexExpr& expr, Value base);
   bool ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, bool is_store, Access& access);
