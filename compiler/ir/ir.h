@@ -36,9 +36,9 @@ using symbolic::Scalar;
 using ValueId = int;
 inline constexpr int kNone = -1;
 
-/// Where a tile lives. Tile level: kAbstract. Schedule level: registers of the role's warpgroup, or a view of shared memory;
-/// kLeft and kRight: one step of a product's operand, in registers as the matrix instruction of a warp takes it.
-/// kPieces: no tile, but where each thread's pieces of one lie in a tensor.
+/// Where a tile lives: at tile level kAbstract; at schedule level in registers of the role's warpgroup, or in shared memory, of
+/// which the value is a view. kLeft and kRight: one step of a product's operand, in registers as a warp's matrix instruction takes
+/// it. kPieces is no tile: it says where in a tensor the pieces lie that each thread copies.
 enum class Space : uint8_t { kAbstract, kRegister, kShared, kLeft, kRight, kPieces };
 
 struct Type {
@@ -54,7 +54,7 @@ struct Value {
   std::string name;  // unique in the kernel; from the source where there is one
   Type type;
   bool is_mutable = false;
-  std::string base{};  // a name that may be numbered, without its number: each role counts anew; empty: the source's, as it is
+  std::string base{};  // the name without its number, which each role counts anew; empty: printed as the source has it
 };
 
 enum class OpCode : uint8_t {
@@ -63,16 +63,17 @@ enum class OpCode : uint8_t {
 #undef TKC_OP
 };
 
-/// One axis of a tensor access: elements start .. start + extent; those outside the tensor or outside lo..hi (if set) do not exist.
+/// One axis of a tensor access: elements start .. start + extent. Those outside the tensor, or outside lo .. hi where these are
+/// set, do not exist.
 struct AxisRange {
   Scalar start{};
   int64_t extent = 1;
   bool dropped = false;
   Scalar lo{}, hi{};
-  bool is_slice = false;  // no block of the loop around or of the grid: it does not end where their ranges do
-  bool chosen = false;    // of a gather: dropped; row i has the element of number i of the next operand, and `start` is 0
-  bool exists = false;    // all of it, as is known at compile time; mark_accesses
-  /// Of the last axis: elements (where it is dropped, structures) follow each other, and rows of them are aligned.
+  bool is_slice = false;  // not a block of a loop or of the grid, so that it does not end where their ranges end
+  bool chosen = false;    // of a gather, dropped: element i of the next operand says which index row i has; `start` is 0
+  bool exists = false;    // known at compile time that all of it exists; mark_accesses
+  /// Of the last axis: its elements (the structures, where it is dropped) are contiguous, and rows of them are aligned.
   bool aligned = false;
 };
 
@@ -220,13 +221,13 @@ struct Buffer {
   int64_t End() const { return offset + PlacedBytes(); }
 };
 
-/// Whether they have bytes in common, and may: what is written into the one is gone with the next write into the other.
+/// Whether share_room has laid the two over each other: a write into one destroys what the other holds.
 inline bool ShareRoom(const Buffer& a, const Buffer& b) {
   return a.shares_room && b.shares_room && a.offset < b.End() && b.offset < a.End();
 }
 
 inline bool HaveOneShape(const Type& a, const Type& b) { return a.rows == b.rows && a.cols == b.cols; }
-/// Whether a view of this type shows the buffer's tile as it is, not its elements in other rows.
+/// Whether a view of this type has the buffer's rows and columns, and does not arrange its elements in others.
 inline bool HasShapeOf(const Type& view, const Buffer& buffer) { return view.rows == buffer.rows && view.cols == buffer.cols; }
 
 constexpr int64_t kBarrierBytes = 8;              // of an mbarrier

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kinds of operations, each named once: what passes, the certificate and the printer ask of a code alone.
+// Classes of operations, each defined once: questions that an operation's code alone answers.
 #pragma once
 
 #include <cstdint>
@@ -15,43 +15,44 @@ bool InTileLevel(OpCode code);
 bool InScheduleLevel(OpCode code);
 /// Reads or writes global memory itself, whatever its scalars are.
 bool AccessesGlobal(OpCode code);
-/// Shows, reads or writes shared memory, orders, or ends later than it returns: what it does has a place among other operations.
+/// Whether its order among other operations matters to the certificate: it shows, reads or writes shared memory, synchronizes, or
+/// completes after it returns.
 bool IsReplayed(OpCode code);
 
 // ---- control flow and scalars
 
 constexpr bool IsLoop(OpCode code) { return code == OpCode::kFor || code == OpCode::kForTiles || code == OpCode::kUnroll; }
-/// Makes, or changes, the scalar Op::symbol.
+/// Makes or changes the scalar Op::symbol. (Loops and kTilePosition make scalars, too: AddScalarsMade knows all.)
 constexpr bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTest || code == OpCode::kDrawTile; }
 
-/// Of a loop over tiles, in its body: whether this one is the first that the block takes.
+/// True in the first iteration of a loop over tiles: a condition for use in its body.
 inline Scalar IsFirstTile(const Op& tiles) {
   return symbolic::Make(symbolic::Kind::kEq, DType::kBool, {symbolic::Name(tiles.symbol), tiles.scalars[0]});
 }
 
 // ---- computing on tiles
 
-/// Each element of the result comes from the same element of the operands, of which columns, rows and numbers are spread.
+/// Each element of the result is computed from the same element of each operand; columns, rows and numbers are broadcast.
 constexpr bool IsElementwise(OpCode code) {
   return code == OpCode::kUnary || code == OpCode::kBinary || code == OpCode::kSelect || code == OpCode::kConvert;
 }
-/// The tile is made of scalars and of where its elements lie.
+/// The result depends on scalars and on the positions of its elements, and on no other tile.
 constexpr bool IsMadeOfScalars(OpCode code) { return code == OpCode::kFill || code == OpCode::kPositions; }
-/// Any part of the result can be had alone, of the same part of the operands and without memory.
+/// Any part of the result can be computed alone, from the same part of the operands, without memory.
 constexpr bool ComputesElements(OpCode code) { return IsElementwise(code) || IsMadeOfScalars(code); }
 /// Changes a variable, or a part of it, to a value.
 constexpr bool Assigns(OpCode code) { return code == OpCode::kAssign || code == OpCode::kAssignPart; }
-/// Those that hold parts of a line of a tile exchange what they have found, warps through a scratch buffer (Op::symbol).
+/// Threads that hold parts of one row or column exchange partial results; warps do so through a scratch buffer (Op::symbol).
 constexpr bool ReducesOrScans(OpCode code) { return code == OpCode::kReduce || code == OpCode::kCumsum; }
-/// Of a view, another: part of it, or the same turned. Of a tile in registers, the same of the tile.
+/// Makes a part, or the transpose, of a view of shared memory or of a tile in registers.
 constexpr bool IsPartOrTranspose(OpCode code) { return code == OpCode::kPart || code == OpCode::kTranspose; }
 /// Adds a product to a sum, or sets it to one.
 constexpr bool AddsProduct(OpCode code) { return code == OpCode::kAccumulate || code == OpCode::kMma || code == OpCode::kMultiply; }
 /// Matrix products at either level.
 constexpr bool IsProduct(OpCode code) { return code == OpCode::kMatmul || AddsProduct(code); }
-/// What a product adds to, or gives.
+/// The value that a product adds to, or its result where it makes a new one.
 inline ValueId SumOf(const Op& product) { return AddsProduct(product.code) ? product.operands[0] : product.results[0]; }
-/// Computes on tiles of the worker itself: memory is as it was, and so is every scalar.
+/// Computes on the worker's own tiles and changes neither memory nor scalars.
 constexpr bool OnlyComputes(OpCode code) {
   return ComputesElements(code) || Assigns(code) || ReducesOrScans(code) || IsPartOrTranspose(code) || code == OpCode::kVar ||
          code == OpCode::kMatmul || code == OpCode::kAccumulate || code == OpCode::kAligned || code == OpCode::kReshape ||
@@ -60,12 +61,12 @@ constexpr bool OnlyComputes(OpCode code) {
 
 // ---- memory
 
-/// A gather of rows: columns of numbers choose them, and an axis is kept along them. Without such an axis it is one of elements.
+/// A gather whose numbers choose whole rows: one axis of the tensor is kept. Without such an axis it gathers single elements.
 inline bool GathersRows(const Op& op) {
   return op.code == OpCode::kGather &&
          std::any_of(op.axes.begin(), op.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
 }
-/// A block of a tensor, or rows of one, into registers.
+/// Loads a block of a tensor, or gathered rows of it, into registers.
 inline bool LoadsTile(const Op& op) { return op.code == OpCode::kRead || GathersRows(op); }
 
 /// Copies of the engine into the same place of several blocks of the cluster.
@@ -76,9 +77,9 @@ constexpr bool LoadsRows(OpCode code) { return code == OpCode::kLoadRows || code
 constexpr bool IsEngineLoad(OpCode code) { return code == OpCode::kLoadAsync || LoadsRows(code) || IsMulticast(code); }
 /// Copies of the engine, in either direction.
 constexpr bool IsEngineCopy(OpCode code) { return IsEngineLoad(code) || code == OpCode::kStoreAsync; }
-/// How many rows exist of what such a copy brings.
+/// How many of the rows that such a copy brings exist.
 inline const Scalar& ExistingRows(const Op& load) { return load.scalars[load.scalars.size() - (IsMulticast(load.code) ? 2 : 1)]; }
-/// The innermost of the coordinates of such a copy's box, and the bytes of its element.
+/// The innermost coordinate of the box that the engine copies, and the bytes of one element.
 std::pair<Scalar, int64_t> ColumnOfBox(const Kernel& kernel, const Op& copy);
 /// Stores into shared memory of other blocks of the cluster, whose barriers count the bytes.
 constexpr bool StoresToBlocks(OpCode code) {

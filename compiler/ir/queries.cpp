@@ -65,9 +65,7 @@ bool BringSame(const Op& a, const Op& b) {
 }
 
 bool Contains(const Region& region, OpCode code) {
-  bool found = false;
-  ForEachOp(region, [&](const Op& op) { found |= op.code == code; });
-  return found;
+  return Holds(region, [&](const Op& op) { return op.code == code; });
 }
 
 bool TouchesTensor(const Op& op) {
@@ -79,9 +77,7 @@ bool TouchesTensor(const Op& op) {
 }
 
 bool Multiplies(const Region& region) {
-  bool found = false;
-  ForEachOp(region, [&](const Op& op) { found |= IsProduct(op.code); });
-  return found;
+  return Holds(region, [](const Op& op) { return IsProduct(op.code); });
 }
 
 Region& OwnTurn(Op& tiles) { return TurnOf(tiles).regions[0]; }
@@ -123,6 +119,14 @@ Pipe& FindPipe(Kernel& kernel, const std::string& name) { return Named(kernel.pi
 const Buffer& FindBuffer(const Kernel& kernel, const std::string& name) { return Named(kernel.buffers, name, "buffer"); }
 const TensorParam& FindTensor(const Kernel& kernel, const std::string& name) { return Named(kernel.tensors, name, "tensor"); }
 const TensorMap& FindMap(const Kernel& kernel, const std::string& name) { return Named(kernel.maps, name, "map"); }
+
+bool SendsInto(const Region& region, const std::string& pipe) {
+  return Holds(region, [&](const Op& op) { return op.code == OpCode::kSend && op.symbol == pipe; });
+}
+
+bool ReceivesFrom(const Region& region, const std::string& pipe) {
+  return Holds(region, [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == pipe; });
+}
 
 size_t FieldOf(const Op& traffic, size_t number) {
   return traffic.code == OpCode::kSend && traffic.number != kAllFields ? static_cast<size_t>(traffic.number) : number;

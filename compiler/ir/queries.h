@@ -40,22 +40,23 @@ bool MentionsAny(const std::vector<Scalar>& scalars, const std::set<std::string>
 /// Whether a scalar of the operation, or one that says where it reads or stores, names one of these.
 bool NamesScalar(const Op& op, const std::set<std::string>& names);
 
-/// Adds the scalars that the operation itself gives values to: as a let, a test, a loop, a tile that is drawn or placed.
+/// Adds the names of the scalars that the operation itself gives values to: lets, tests, loops, drawn tiles, tile positions.
 void AddScalarsMade(const Op& op, std::set<std::string>& names);
 
-/// Whether both are absent, or equal.
+/// Whether the two are equal, or both absent.
 bool SameScalar(const Scalar& a, const Scalar& b);
 
-/// Whether they are the same elements of an axis.
+/// Whether both ranges are the same elements of an axis.
 bool SameRange(const AxisRange& a, const AxisRange& b);
 
-/// Whether two reads bring the same elements, and turned alike, while the tensor and what says where stay as they are.
+/// Whether two reads bring the same elements the same way around, as long as neither the tensor nor the scalars that say where
+/// change between them.
 bool BringSame(const Op& a, const Op& b);
 
-/// Whether the region holds an operation of this code, at any depth.
+/// Whether the region contains an operation of this code, at any depth.
 bool Contains(const Region& region, OpCode code);
 
-/// Whether the operation is such a one, or holds one at any depth.
+/// Whether `is_such` is true of the operation or of one inside it, at any depth.
 template <typename IsSuch>
 bool Holds(const Op& op, const IsSuch& is_such) {
   const auto holds = [&](const Op& inner) { return Holds(inner, is_such); };
@@ -74,7 +75,7 @@ bool TouchesTensor(const Op& op);
 /// Whether the region holds a matrix product.
 bool Multiplies(const Region& region);
 
-/// Of a loop over tiles that instances take in turn: what an instance does in a tile of its own, and in others.
+/// In a loop over tiles that instances take in turn: what an instance does for a tile of its own, and for a tile of another.
 Region& OwnTurn(Op& tiles);
 Region& OthersTurns(Op& tiles);
 
@@ -84,10 +85,10 @@ int CountUses(const Region& region, ValueId value);
 /// Whether the operation writes into the view of shared memory that is its first operand.
 bool FillsShared(const Op& op);
 
-/// Whether register values written by the operation include `value` (results, and what it changes in place).
+/// Whether the operation makes `value` or changes it in place.
 bool Writes(const Op& op, ValueId value);
 
-/// Whether the tensor is as it was while the grid runs: what a grid both reads and writes is `inout`.
+/// Whether what is read of the tensor stays the same while the grid runs: a tensor that a grid both reads and writes is `inout`.
 bool KeepsTensor(const Kernel& kernel, const std::string& name);
 
 const Pipe& FindPipe(const Kernel& kernel, const std::string& name);
@@ -96,7 +97,11 @@ const Buffer& FindBuffer(const Kernel& kernel, const std::string& name);
 const TensorParam& FindTensor(const Kernel& kernel, const std::string& name);
 const TensorMap& FindMap(const Kernel& kernel, const std::string& name);
 
-/// Which field of the slot a send's operand, or a receive's result, of this number is.
+/// Whether the region sends into the pipe, or receives from it, at any depth.
+bool SendsInto(const Region& region, const std::string& pipe);
+bool ReceivesFrom(const Region& region, const std::string& pipe);
+
+/// Which field of the slot operand `number` of a send, or result `number` of a receive, is.
 size_t FieldOf(const Op& traffic, size_t number);
 
 /// The name of the buffer that holds field `field` of a pipe.
@@ -105,14 +110,13 @@ std::string FieldBuffer(const Pipe& pipe, size_t field);
 /// Whether the buffer is a field of some pipe's slots.
 bool IsField(const Kernel& kernel, const Buffer& buffer);
 
-/// Of all fields of a slot.
+/// Bytes of one slot, with all its fields.
 int64_t SlotBytes(const Pipe& pipe);
 
-/// What is left of the shared memory of a block that has `bytes` of it, beside the slots that no pipe can do without and all
-/// buffers that are no slots.
+/// How much of a block's `bytes` of shared memory is left once each pipe has its fewest slots and every other buffer is placed.
 int64_t BytesBesideBuffers(const Kernel& kernel, int64_t bytes);
 
-/// The buffer that each view of the region shows: of what is received, of views, and of their parts.
+/// For each value of the region that shows shared memory (received, a view, or a part of one), the name of its buffer.
 std::map<ValueId, std::string> BuffersOfViews(const Kernel& kernel, const Region& region);
 
 }  // namespace tkc::ir

@@ -32,10 +32,7 @@ class Collector {
 
   void Role(const ir::Worker& role) {
     role_ = &role;
-    ForEachOp(role.body, [&](const Op& op) {
-      if (op.code == OpCode::kMultiply && kernel_.TypeOf(op.operands[1]).space == ir::Space::kRegister)
-        alone_.insert(op.operands[2]);
-    });
+    alone_ = RightsBesideRegisters(kernel_, role);
     ForEachOp(role.body, [&](const Op& op) { Visit(op); });
   }
 

@@ -23,24 +23,23 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& layout, Colu
 /// A sum, and what two steps of a product take at once: one multiplies what is there, the next one is being loaded.
 int64_t RegistersOfTwoSteps(const ir::Type& sum, const ir::Type& left, const ir::Type& right, const ir::RegisterLayout& layout);
 
-/// Whether tiles that are in use behind the operation have to be there with all their elements: a load, a reduction, a product.
-/// Between two of these the compiler of the output computes expressions element by element.
+/// Whether all elements of the tiles in use behind the operation must be in registers at once: behind a load, a reduction, a
+/// product. Between two of these the output's compiler computes expressions element by element.
 bool KeepsTiles(const ir::Op& op);
 
-/// Whether the function is branches and many instructions for each element: operands of others wait meanwhile.
+/// Whether the function takes branches and many instructions for each element, while operands of others stay in registers.
 bool IsLongFunction(const ir::Kernel& kernel, const ir::Op& op);
 
-/// The most registers in use at once: what an operation reads for the last time and what it makes share their registers, as
-/// elements are computed one by one. A tile that the next iteration of a loop reads is in use all around the loop.
+/// The most registers in use at once. An operation's result takes over the registers of what it reads for the last time, as
+/// elements are computed one by one. A tile that the next iteration of a loop reads is in use throughout the loop.
 int64_t MostLiveRegisters(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns = Columns::kDealt);
 
-/// The most registers of what a store to global memory writes and of the tiles in use behind it. The ways that a store may take
-/// (whole vectors, cut by an edge, element by element) share what they write, so it is there before they part.
+/// The most registers that a store to global memory needs: for what it writes and for the tiles in use behind it. The branches of a
+/// store (whole vectors, cut by an edge, element by element) all write the same tile, which is therefore complete before them.
 int64_t MostStoredRegisters(const ir::Kernel& kernel, const ir::Worker& worker, Columns columns = Columns::kDealt);
 
-/// Where a load counts that stands behind elementwise operations: there, or in front of them together with the loads before it, as
-/// the compiler of the output has it where it finds registers. Of shared memory, too, only where it has all of a tile's loads under
-/// way in any case.
+/// Where a load counts that stands behind elementwise operations: in its place, or in front of them, together with the loads before
+/// it, to where the output's compiler moves it if it finds registers. kAllTogether: loads from shared memory, too.
 enum class Loads : uint8_t { kInPlace, kTogether, kAllTogether };
 
 struct LiveTiles {
@@ -49,8 +48,8 @@ struct LiveTiles {
   std::vector<ir::ValueId> in_use;  // the largest first
 };
 
-/// The most behind an operation that keeps tiles: what the compiler of the output can't do without. The first one in program order
-/// that takes as many.
+/// The most that is in use behind any operation that keeps tiles (KeepsTiles): what the output's compiler can't do without. `where`
+/// is the first such operation in program order.
 LiveTiles MostKeptTiles(const ir::Kernel& kernel, const ir::Worker& worker, Loads loads = Loads::kInPlace,
                         Columns columns = Columns::kDealt);
 

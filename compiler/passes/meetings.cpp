@@ -16,14 +16,6 @@ using ir::OpCode;
 
 constexpr int64_t kFirstOfWorkers = 9;  // named barriers: 0 is the block's, a warpgroup has the one behind its number
 
-bool Receives(const ir::Worker& worker, const std::string& pipe) {
-  return ir::Holds(worker.body, [&](const Op& op) { return op.code == OpCode::kReceive && op.symbol == pipe; });
-}
-
-bool Sends(const ir::Worker& worker, const std::string& pipe) {
-  return ir::Holds(worker.body, [&](const Op& op) { return op.code == OpCode::kSend && op.symbol == pipe; });
-}
-
 /// What the reduction over warps does, twice.
 bool Meets(const ir::Worker& worker, const Op& op) {
   const bool is_own = op.code == OpCode::kSyncRole && op.number == ir::kOfWarpgroup;
@@ -70,7 +62,7 @@ bool StagesApart(const ir::Kernel& kernel, const ir::Worker& worker) {
 const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe) {
   std::vector<const ir::Worker*> receiving;
   for (const ir::Worker& worker : kernel.workers) {
-    if (worker.Computes() && Receives(worker, pipe)) receiving.push_back(&worker);
+    if (worker.Computes() && ir::ReceivesFrom(worker.body, pipe)) receiving.push_back(&worker);
   }
   if (receiving.size() < 2) return receiving.empty() ? nullptr : receiving.front();
   // Who says that a slot is full says so when he comes to it: others wait for that, and he had better not wait for them.
@@ -82,9 +74,7 @@ const ir::Worker* FillerOf(const ir::Kernel& kernel, const std::string& pipe) {
         if (op.code == OpCode::kSend) sent.insert(op.symbol);
       });
     }
-    bool found = false;
-    ForEachOp(worker->body, [&](const Op& op) { found |= op.code == OpCode::kReceive && sent.count(op.symbol) > 0; });
-    return found;
+    return ir::Holds(worker->body, [&](const Op& op) { return op.code == OpCode::kReceive && sent.contains(op.symbol); });
   };
   const auto free = std::find_if_not(receiving.begin(), receiving.end(), waits);
   return free != receiving.end() ? *free : receiving.front();
@@ -94,7 +84,7 @@ std::set<std::string> Channels(const ir::Kernel& kernel) {
   std::set<std::string> channels;
   for (const ir::Pipe& pipe : kernel.pipes) {
     const auto touches = [&](const ir::Worker& worker) {
-      return worker.Computes() && (Receives(worker, pipe.name) || Sends(worker, pipe.name));
+      return worker.Computes() && (ir::ReceivesFrom(worker.body, pipe.name) || ir::SendsInto(worker.body, pipe.name));
     };
     if (std::count_if(kernel.workers.begin(), kernel.workers.end(), touches) > 1) channels.insert(pipe.name);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/queries.h"
 #include "compiler/layout/bank_model.h"
 #include "compiler/layout/wave_banks.h"
 
@@ -11,8 +12,6 @@ namespace {
 
 using layout::kLanes;
 
-constexpr int kWarps = 4;
-constexpr int kRowsOfMatrix = 8;
 constexpr int64_t kStep = 16;   // of K, in one instruction
 constexpr int64_t kBlock = 16;  // rows of a left operand in one warp, and columns of two right ones
 
@@ -47,7 +46,7 @@ MoveCost LeftMove(const ir::RegisterLayout& registers, const Window& window) {
   cost.as_matrices = true;
   const Window stored = Stored(window);
   const int64_t block_rows = kBlock * registers.warp_rows;
-  for (int warp = 0; warp < kWarps; ++warp) {
+  for (int warp = 0; warp < ir::kWarpsOfInstance; ++warp) {
     const int64_t first = warp % registers.warp_rows * kBlock;
     for (int64_t k = 0; k < window.cols; k += kStep) {
       for (int64_t i = 0; i < window.rows / block_rows; ++i) {
@@ -68,7 +67,7 @@ MoveCost RightMove(const ir::RegisterLayout& registers, const Window& window) {
   cost.as_matrices = true;
   const Window stored = Stored(window);
   const int64_t block = int64_t{8} * registers.warp_cols;
-  for (int warp = 0; warp < kWarps; ++warp) {
+  for (int warp = 0; warp < ir::kWarpsOfInstance; ++warp) {
     const int64_t first = int64_t{8} * (warp / registers.warp_rows % registers.warp_cols);
     for (int64_t k = 0; k < window.rows; k += kStep) {
       const int64_t blocks = window.cols / block;
@@ -99,10 +98,19 @@ MoveCost WaveOperandMove(const ir::RegisterLayout& registers, const Target& targ
   const int64_t each = kStep * (is_left ? registers.warp_rows : registers.warp_cols);
   MoveCost cost;
   cost.width = 16;
-  cost.instructions = kWarps * std::max<int64_t>(1, steps / (2 * kStep)) * std::max<int64_t>(1, others / each);
+  cost.instructions = ir::kWarpsOfInstance * std::max<int64_t>(1, steps / (2 * kStep)) * std::max<int64_t>(1, others / each);
   cost.wavefronts = cost.instructions * one.cycles;
   cost.ideal = cost.instructions * one.ideal;
   return cost;
+}
+
+std::set<ir::ValueId> RightsBesideRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
+  std::set<ir::ValueId> rights;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (op.code == ir::OpCode::kMultiply && kernel.TypeOf(op.operands[1]).space == ir::Space::kRegister)
+      rights.insert(op.operands[2]);
+  });
+  return rights;
 }
 
 MoveCost WaveCopyMove(const Target& target, const Window& window) {

@@ -218,11 +218,8 @@ void OverlapForm::FindTouching(OverlapPlan& plan) const {
 }
 
 bool OverlapForm::SentByCopies(const std::string& pipe) const {
-  return std::all_of(kernel_.workers.begin(), kernel_.workers.end(), [&](const ir::Worker& worker) {
-    bool sends = false;
-    ForEachOp(worker.body, [&](const Op& op) { sends |= op.code == OpCode::kSend && op.symbol == pipe; });
-    return !sends || !worker.Computes();
-  });
+  return std::all_of(kernel_.workers.begin(), kernel_.workers.end(),
+                     [&](const ir::Worker& worker) { return !worker.Computes() || !ir::SendsInto(worker.body, pipe); });
 }
 
 /// The first products' slots are received before those that the last product of the iteration before reads: their sender, which

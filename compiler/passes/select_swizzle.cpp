@@ -10,6 +10,7 @@
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
 #include "compiler/layout/wave_banks.h"
+#include "compiler/passes/operand_moves.h"
 
 namespace tkc::passes {
 namespace {
@@ -28,11 +29,7 @@ class Reads {
   }
 
   void Worker(const ir::Worker& worker) {
-    std::set<ValueId> beside_registers;
-    ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code == OpCode::kMultiply && kernel_.TypeOf(op.operands[1]).space == ir::Space::kRegister)
-        beside_registers.insert(op.operands[2]);
-    });
+    const std::set<ValueId> beside_registers = RightsBesideRegisters(kernel_, worker);
     buffer_of_ = BuffersOfViews(kernel_, worker.body);
     ForEachOp(worker.body, [&](const Op& op) {
       if (ir::LoadsFragments(op.code)) Load(op, beside_registers.contains(op.results[0]));

@@ -11,33 +11,34 @@
 
 namespace tkc::passes {
 
-/// Which of a send's scalars says whose pipe it is, of one that is one for each instance.
+/// Of a pipe that each instance has for itself: which of a send's scalars is the number of that instance.
 inline constexpr size_t kRingOfSend = 2;
 
-/// Whether the loop goes over the instances that have pipes of their own, and fills a slot of one in each turn.
+/// Whether the loop counts instances that have a pipe each, and each iteration fills a slot of one of these.
 bool IsOverInstances(const ir::Op& loop);
 
-/// Whether the send at `index` of the region opens a slot, or closes one. Part sends in one region fill one slot together until a
-/// part comes again.
+/// Whether the send at `index` of the region is the first, or the last, that fills its slot. Sends of parts that stand in one
+/// region fill one slot together, until a part is sent a second time.
 bool OpensSlot(const ir::Region& region, size_t index);
 bool ClosesSlot(const ir::Region& region, size_t index);
-/// The instance receives the slot that this send closes before it sends the next one: its ring turns when the slot goes back.
+/// Whether the instance itself receives the slot that this send closes before it sends another: then the ring turns when that slot
+/// is released.
 bool IsReceivedNext(const ir::Region& region, size_t index);
 
-/// Parts of one slot that the worker's instances send, all together: each instance sends as many for every slot, in whichever
-/// branch of its own.
+/// In how many parts the worker's instances together fill one slot. Each instance sends the same number for every slot, whichever
+/// branch it takes.
 int64_t PartsSent(const ir::Worker& worker, const std::string& pipe);
 
-/// A send of a part of a slot of which the same instance sends another part in another branch; null: there is none. Nobody knows
-/// then where the slot is complete.
+/// A send of a part of a slot whose other parts the same instance sends in another branch, so that no place is known where the slot
+/// is complete; null if there is none.
 const ir::Op* PartInAnotherBranch(const ir::Worker& worker, const std::string& pipe);
 
-/// Whether no slot of the pipe is filled a second time while the block lives: none has to be given back. Before lower_grid, the
-/// same of a tile.
+/// Whether no slot of the pipe is filled a second time while the block lives, so that none has to be released. Before lower_grid:
+/// while the block works on one tile.
 bool IsFilledOnce(const ir::Kernel& kernel, const ir::Pipe& pipe);
 
-/// Pipes that have two rings in this worker, and the name of the second, which counts what is sent: those of which an instance both
-/// sends and receives, but not the very slot that it has just sent. `used`: names that are taken; the new ones are added.
+/// Pipes that have a second ring in this worker, which counts what is sent, and the name of that ring: an instance both sends into
+/// such a pipe and receives from it, but other slots than it has just sent. `used`: names that are taken; the new ones are added.
 std::map<std::string, std::string> SendRings(const ir::Kernel& kernel, const ir::Worker& worker, ir::TakenNames& used);
 
 }  // namespace tkc::passes

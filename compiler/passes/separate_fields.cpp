@@ -201,11 +201,7 @@ void Separate(ir::Kernel& kernel, size_t place, const std::set<size_t>& late) {
 void RefuseScatteredParts(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   for (const ir::Pipe& pipe : kernel.pipes) {
     const auto has_traffic = [&](const ir::Worker& worker) {
-      bool found = false;
-      ForEachOp(worker.body, [&](const Op& op) {
-        found |= (op.code == OpCode::kSend || op.code == OpCode::kReceive) && op.symbol == pipe.name;
-      });
-      return found;
+      return ir::SendsInto(worker.body, pipe.name) || ir::ReceivesFrom(worker.body, pipe.name);
     };
     if (target.folds_copies && std::count_if(kernel.workers.begin(), kernel.workers.end(), has_traffic) == 1) continue;
     for (const ir::Worker& worker : kernel.workers) {

@@ -17,7 +17,6 @@ using layout::LaneAddresses;
 using layout::RegisterLayout;
 
 constexpr int kWidest = 16;         // bytes of the widest access
-constexpr int kMatrixRows = 8;      // of an 8x8 matrix of 16-bit elements
 constexpr int kFragmentBytes = 16;  // of a 64 x 8 block of f32, in one thread
 
 layout::SharedTile TileOf(const ir::Buffer& buffer) { return {buffer.dtype, buffer.rows, buffer.cols, buffer.swizzle}; }
@@ -44,9 +43,9 @@ int64_t RowsOfPattern(const ir::Buffer& buffer) {
 /// Four matrices of one ldmatrix or stmatrix: lane l names row l % 8 of matrix l / 8.
 void AddMatrices(MoveCost& cost, const LaneAddresses& rows) {
   ++cost.instructions;
-  for (int matrix = 0; matrix < kLanes / kMatrixRows; ++matrix) {
-    std::array<int64_t, kMatrixRows> addresses{};
-    std::copy_n(rows.begin() + matrix * kMatrixRows, kMatrixRows, addresses.begin());
+  for (int matrix = 0; matrix < kLanes / kRowsOfMatrix; ++matrix) {
+    std::array<int64_t, kRowsOfMatrix> addresses{};
+    std::copy_n(rows.begin() + matrix * kRowsOfMatrix, kRowsOfMatrix, addresses.begin());
     const BankCost one = layout::MatrixCost(addresses);
     cost.wavefronts += one.cycles;
     cost.ideal += one.ideal;
@@ -84,9 +83,9 @@ MoveCost TurnedMatrixMove(const RegisterLayout& l, const Window& window) {
       for (int64_t warp = 0; warp < ir::kWarpsOfInstance; ++warp) {
         LaneAddresses rows{};
         for (int64_t lane = 0; lane < kLanes; ++lane) {
-          const int64_t matrix = lane / kMatrixRows, named = lane % kMatrixRows / 2;
+          const int64_t matrix = lane / kRowsOfMatrix, named = lane % kRowsOfMatrix / 2;
           const int64_t across = j * l.warp_cols + warp / l.warp_rows % l.warp_cols;
-          rows[lane] = window.Address((i * l.warp_rows + warp % l.warp_rows) * kMatrixRows,
+          rows[lane] = window.Address((i * l.warp_rows + warp % l.warp_rows) * kRowsOfMatrix,
                                       (across * l.lanes + named) * l.vec + (matrix + named) % 4 * 2 + lane % 2);
         }
         AddMatrices(cost, rows);
@@ -248,11 +247,11 @@ MoveCost MatrixFetch(const Window& window) {
   MoveCost worst;
   worst.width = kWidest;
   worst.instructions = worst.ideal = 1;
-  const int64_t rows = std::min(stored.rows, std::lcm(int64_t{kMatrixRows}, RowsOfPattern(*window.buffer)));
-  for (int64_t row = 0; row + kMatrixRows <= rows; row += kMatrixRows) {
+  const int64_t rows = std::min(stored.rows, std::lcm(int64_t{kRowsOfMatrix}, RowsOfPattern(*window.buffer)));
+  for (int64_t row = 0; row + kRowsOfMatrix <= rows; row += kRowsOfMatrix) {
     for (int64_t col = 0; col < stored.cols; col += pieces) {
-      std::array<int64_t, kMatrixRows> addresses{};
-      for (int k = 0; k < kMatrixRows; ++k) addresses[k] = stored.Address(row + k, col);
+      std::array<int64_t, kRowsOfMatrix> addresses{};
+      for (int k = 0; k < kRowsOfMatrix; ++k) addresses[k] = stored.Address(row + k, col);
       worst.wavefronts = std::max<int64_t>(worst.wavefronts, layout::MatrixCost(addresses).cycles);
     }
   }

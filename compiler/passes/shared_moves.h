@@ -10,6 +10,9 @@
 
 namespace tkc::passes {
 
+/// Of the 8 x 8 matrices of 16-bit elements that ldmatrix and stmatrix move.
+inline constexpr int kRowsOfMatrix = 8;
+
 /// A window of rows x cols elements at (row0, col0) of a tile in shared memory; transposed: rows and columns are those seen through
 /// it.
 struct Window {

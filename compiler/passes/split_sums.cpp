@@ -51,9 +51,7 @@ bool Carries(const Op& loop) {
 }
 
 bool IsAssigned(const Region& body, ValueId variable) {
-  bool is_assigned = false;
-  ForEachOp(body, [&](const Op& op) { is_assigned |= op.code == OpCode::kAssign && op.operands[0] == variable; });
-  return is_assigned;
+  return ir::Holds(body, [&](const Op& op) { return op.code == OpCode::kAssign && op.operands[0] == variable; });
 }
 
 class Splitting {

@@ -22,8 +22,8 @@ class SlotArrivals {
  public:
   explicit SlotArrivals(FullArrivals& all) : all_(all), of_others_(all) {}
 
-  /// Of a send that fills a slot or a part of it; `closes`: that is the last part. Sends that stand in different branches fill
-  /// different slots, and each slot sees the same number of arrivals (sema's cover rule).
+  /// Counts the arrivals of a send that fills a slot or a part of it; `closes`: it is the last part. Sends in different branches
+  /// fill different slots, and every slot sees the same number of arrivals (sema's cover rule).
   void Add(const std::string& pipe, int64_t arrivals, bool closes);
 
  private:
@@ -35,7 +35,8 @@ class SlotArrivals {
 std::string FullBarrier(const std::string& pipe);
 std::string EmptyBarrier(const std::string& pipe);
 
-/// The present slot of a pipe, or of the one that this instance has for itself; whose it is comes from the receive or send.
+/// The text of the present slot of the pipe that a receive or send names: `ab`, or `ab[w]` of a pipe that instance w has for
+/// itself.
 std::string PresentSlot(const ir::Op& traffic);
 
 /// Whether blocks of the cluster fill each other's slots of this pipe: then a slot is empty when all of them have read it.
@@ -51,9 +52,9 @@ inline const std::string& RingOfSends(const RingsOfSends& rings, const std::stri
   return own == rings.end() ? pipe : own->second;
 }
 
-/// Instances in turn: each receives the slots of its tile only when the instance before it has received all of its own. Without
-/// that an instance would wait for a slot several laps ahead, and a barrier's parity tells neighbouring laps apart, not more.
-/// `tiles`: the worker's loop, `out`: what precedes it.
+/// For instances in turn: each receives the slots of its tile only when the instance before it has received all of its own.
+/// Otherwise one might wait for a slot several laps ahead, and the parity of a barrier tells only neighbouring laps apart. `tiles`:
+/// the worker's loop, `out`: what precedes it.
 void TakeTurns(const ir::Kernel& kernel, const ir::Worker& worker, const RingsOfSends& rings, ir::Op& tiles, ir::Region& out);
 
 /// Names of pipes by what happens to their slots, found while sends and receives still stand.
@@ -67,13 +68,13 @@ struct PipeTraffic {
   bool GoesOn(const ir::Pipe& pipe) const { return pipe.slots > 1 || !filled_once.contains(pipe.name); }
 };
 
-/// A send of computed tiles, at `index` of the region: the wait for an empty slot where it opens one that was full before, its
-/// stores, fenced where the copy engine or the matrix unit of another role may read them, the arrival of its warps, and where it
-/// closes the slot the ring's turn.
+/// A send of computed tiles, at `index` of the region: the wait for an empty slot, if it opens one that was full before; its
+/// stores, with a fence if the copy engine or another role's matrix unit may read them; the arrival of its warps; and, if it closes
+/// the slot, the turn of the ring.
 void SendTiles(ir::Kernel& kernel, const ir::Region& region, size_t index, const PipeTraffic& traffic, const RingsOfSends& rings,
                ir::Region& out);
 
-/// Of a receive of a pipe of which the worker still holds a slot.
+/// Reports a receive from a pipe of which the worker still holds a slot.
 void ReportTwoHeld(const ir::Op& receive, Diagnostics& diagnostics);
 
 /// The barriers of a pipe's slots, with how many arrivals complete a phase of each; `empty` 0: no slot goes back.
@@ -81,22 +82,22 @@ void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int
 
 /// The stores of a send into the slots of all blocks.
 void SendToCluster(ir::Kernel& kernel, const ir::Op& send, const std::string& ring, ir::Region& out);
-/// In front of a receive: the instance's share of the bytes that come.
+/// Stands in front of a receive: the instance announces its share of the bytes that will come.
 void AnnounceSlot(const ir::Pipe& pipe, const ir::Worker& worker, Span span, ir::Region& out);
 void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled_once);
-/// In front of the collection of a split sum: what the other blocks send has come.
+/// Stands in front of the collection of a split sum: waits for what the other blocks send.
 void AwaitShares(const ir::Kernel& kernel, const ir::Op& collect, ir::Region& out);
 void AddSharesBarrier(ir::Kernel& kernel, const ir::Buffer& buffer);
-/// In front of the first use of barriers, or of those of other blocks if the own ones are known to stand: the other blocks are
-/// there, and so are theirs.
+/// Waits until all blocks of the cluster run and have initialized their barriers: in front of the first use of a barrier, or, with
+/// `has_met_block`, which says that the block's own barriers are ready, in front of the first use of another block's.
 void WaitForCluster(ir::Worker& worker, bool has_met_block);
 
-/// In front of all accesses to tensors: the launches before this one have ended. In a loop over tiles it stands in the body, for
-/// the first one, behind what says where the tile lies.
+/// Waits, in front of all accesses to tensors, for the end of the launches before this one. In a loop over tiles the wait stands in
+/// the body, in the first iteration, behind the operations that say where the tile lies.
 void WaitForLaunchesBefore(ir::Worker& worker);
 
-/// Where tiles are drawn: one role, in a cluster that of the first block, draws the next one while it works on the present one, and
-/// hands its number to all roles, itself among them.
+/// Where tiles are drawn from a counter: one role (in a cluster, that of the first block) draws the next tile while it works on the
+/// present one, and hands its number to all roles, itself among them.
 void HandOnTiles(ir::Kernel& kernel);
 
 /// In a folded program: rewrites the sends and receives of pipes between different workers, and adds their barriers.
