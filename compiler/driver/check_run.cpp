@@ -13,11 +13,6 @@
 namespace tkc {
 namespace {
 
-void ReportDifference(const CheckTarget& target, const std::string& who, const Difference& difference, Diagnostics& diagnostics) {
-  diagnostics.Error(DiagnosticKind::kResultsDiffer, target.entry.kernels.front().span,
-                    fmt::format("{}: {}", who, ToString(difference, "the reference interpreter")));
-}
-
 void RunEverywhere(const CheckTarget& target, const CheckCase& c, double seconds, Diagnostics& diagnostics, bool& exact) {
   const typed::Kernel& parameters = target.entry.kernels.front();
   Result<interp::Arguments> before = MakeRunArguments(parameters, RunOptionsOf(target.entry, c), diagnostics);
@@ -37,7 +32,7 @@ void RunEverywhere(const CheckTarget& target, const CheckCase& c, double seconds
   ReportFindings(target.simulated, simulation->result.findings, target.sources, diagnostics);
   if (ReportNoOutputs(*simulation, target.entry.name, diagnostics)) return;
   const std::optional<Difference> difference = Compare(simulation->outputs, *expected);
-  if (difference) ReportDifference(target, "on the simulator", *difference, diagnostics);
+  if (difference) ReportDifference(target.entry, *difference, "on the simulator", diagnostics);
 
   if (!target.gpu) return;
   interp::Arguments on_gpu = *before;
@@ -47,7 +42,7 @@ void RunEverywhere(const CheckTarget& target, const CheckCase& c, double seconds
     if (interp::IsOutput(param)) outputs[param.name] = on_gpu.tensors.at(param.name);
   }
   const std::optional<Difference> gpu_difference = Compare(outputs, *expected);
-  if (gpu_difference) ReportDifference(target, "on the GPU", *gpu_difference, diagnostics);
+  if (gpu_difference) ReportDifference(target.entry, *gpu_difference, "on the GPU", diagnostics);
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ using typed::Expr;
 using typed::ExprKind;
 using typed::Op;
 
+}  // namespace
+
 bool IsApproximate(const Expr& expr) {
   if (!IsFloat(expr.type.dtype)) return false;
   if (expr.kind == ExprKind::kBinary) return expr.op == Op::kDiv;
@@ -39,6 +41,8 @@ bool IsApproximate(const Expr& expr) {
     default: return false;
   }
 }
+
+namespace {
 
 class Visitor {
  public:
@@ -164,9 +168,24 @@ double LargestFinite(const std::vector<double>& values) {
 
 /// How far element `i` of a tensor may be off what is wanted.
 double Allowed(const Tolerance& tolerance, const std::string& tensor, DType dtype, size_t i, double want) {
-  if (tolerance.exact || !IsFloat(dtype) || !std::isfinite(want)) return 0;
-  return std::max(Unit(dtype) * std::abs(want), SmallestStep(dtype)) + tolerance.of_magnitude * tolerance.magnitudes.at(tensor)[i] +
-         tolerance.flushed;
+  if (tolerance.exact || !std::isfinite(want)) return 0;
+  const auto made = tolerance.integers.find(tensor);
+  if (!IsFloat(dtype) && (made == tolerance.integers.end() || made->second != MadeOfFloats::kConverted)) return 0;
+  const double of_float = std::max(Unit(dtype) * std::abs(want), SmallestStep(dtype)) +
+                          tolerance.of_magnitude * tolerance.magnitudes.at(tensor)[i] + tolerance.flushed;
+  return IsFloat(dtype) ? of_float : std::floor(of_float + 1);
+}
+
+/// Why integers that are right may differ: what `tensor` is made of; empty if that is no reason.
+std::string NoteOfIntegers(const Tolerance& tolerance, const std::string& tensor) {
+  const auto made = tolerance.integers.find(tensor);
+  if (tolerance.exact || made == tolerance.integers.end()) return {};
+  if (made->second == MadeOfFloats::kConverted)
+    return fmt::format("`{}` is an integer made of a float that is not exact: a step at a tie is allowed, see se-11", tensor);
+  return fmt::format(
+      "`{}` is computed from integers or comparisons of floats that are not exact, see se-11: where such a float lies at a "
+      "tie, a step shows here as any number and is no fault",
+      tensor);
 }
 
 /// By how much elements differ; of integers of 64 bits the numbers as doubles would not tell.
@@ -191,6 +210,7 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
                        const interp::Arguments& want, const interp::Measures& measures) {
   constexpr double kFewTerms = 16;  // what is no chain of sums
   Tolerance tolerance;
+  tolerance.integers = arithmetic.integers;
   const typed::Kernel& kernel = entry.kernels.front();
   const double terms = kFewTerms + measures.terms;
   tolerance.of_magnitude = terms * 0x1p-24;
@@ -236,6 +256,7 @@ Tolerance ToleranceFor(const typed::Entry& entry, const Arithmetic& arithmetic, 
 
 Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
   Visitor visitor;
+  visitor.result.integers = IntegersMadeOfFloats(kernel);
   visitor.result.narrows = Roundings(kernel).Most();
   for (const typed::Section& section : kernel.sections) {
     visitor.Visit(section.lets);
@@ -251,23 +272,29 @@ Arithmetic ArithmeticOf(const typed::Kernel& kernel) {
 }
 
 std::string ToString(const Difference& d, const std::string& other) {
-  return fmt::format("{}[{}] is {:.9g}, {} gives {:.9g}{} ({} of {} elements differ{})", d.tensor, fmt::join(d.index, ", "), d.got,
-                     other, d.want, d.allowed > 0 ? fmt::format(", {:.3g} apart are allowed", d.allowed) : "", d.count, d.of,
+  return fmt::format("{}[{}] is {}, {} gives {}{} ({} of {} elements differ{})", d.tensor, fmt::join(d.index, ", "), d.got, other,
+                     d.want, d.allowed > 0 ? fmt::format(", {:.3g} apart are allowed", d.allowed) : "", d.count, d.of,
                      d.allowed > 0 ? " by more" : "");
+}
+
+Failure ReportDifference(const typed::Entry& entry, const Difference& difference, std::string_view who, Diagnostics& diagnostics) {
+  const std::string text = ToString(difference, "the reference interpreter");
+  DiagnosticBuilder report = diagnostics.Error(DiagnosticKind::kResultsDiffer, entry.kernels.front().span,
+                                               who.empty() ? text : fmt::format("{}: {}", who, text));
+  return difference.note.empty() ? report : report.Note(difference.note);
 }
 
 std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, const interp::Arguments& want,
                                   const Tolerance& tolerance, const interp::Arguments* flushed) {
   for (const auto& [name, tensor] : got) {
-    const std::vector<double> mine = tensor.ToReals();
     const std::vector<double> theirs = want.tensors.at(name).ToReals();
     const std::vector<double> distances = Distances(tensor, want.tensors.at(name));
     const std::vector<double> others = flushed ? flushed->tensors.at(name).ToReals() : theirs;
     const std::vector<double> from_others = flushed ? Distances(tensor, flushed->tensors.at(name)) : distances;
-    Difference found{name, {}, 0, 0, 0, 0, tensor.size()};
+    Difference found{name, {}, {}, {}, 0, 0, tensor.size()};
     double worst = -1;
-    size_t place = 0;
-    for (size_t i = 0; i < mine.size(); ++i) {
+    int64_t place = 0;
+    for (size_t i = 0; i < theirs.size(); ++i) {
       const double off = distances[i], allowed = Allowed(tolerance, name, tensor.dtype, i, theirs[i]);
       if (off <= allowed) continue;  // false for NaN
       if (flushed && from_others[i] <= Allowed(tolerance, name, tensor.dtype, i, others[i])) continue;
@@ -275,17 +302,14 @@ std::optional<Difference> Compare(const std::map<std::string, Tensor>& got, cons
       const double excess = std::isnan(off) ? std::numeric_limits<double>::infinity() : off - allowed;
       if (excess <= worst) continue;
       worst = excess;
-      place = i;
-      found.got = mine[i];
-      found.want = theirs[i];
+      place = static_cast<int64_t>(i);
       found.allowed = allowed;
     }
     if (found.count == 0) continue;
-    found.index.resize(tensor.extents.size());
-    for (size_t axis = tensor.extents.size(); axis-- > 0;) {
-      found.index[axis] = static_cast<int64_t>(place) % tensor.extents[axis];
-      place /= static_cast<size_t>(tensor.extents[axis]);
-    }
+    found.index = tensor.IndexOf(place);
+    found.got = tensor.ElementText(place);
+    found.want = want.tensors.at(name).ElementText(place);
+    found.note = NoteOfIntegers(tolerance, name);
     return found;
   }
   return std::nullopt;

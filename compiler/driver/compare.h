@@ -10,15 +10,18 @@
 // well if it agrees with the reference that takes all for 0. The sum of magnitudes is what the reference gives for the inputs'
 // absolute values where differences are added up instead. Where integers are read, and f32 has room for all bits of the sums and
 // products that are made of them and of their magnitudes (interp/measure.h), every order gives the same bits, and nothing may
-// differ.
+// differ. An integer that a float was converted to may be off as the float, and by one step more, where that one isn't exact
+// (made_of_floats.h).
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "compiler/driver/made_of_floats.h"
 #include "compiler/interp/launch.h"
 #include "compiler/sema/typed.h"
 #include "compiler/support/diagnostic.h"
@@ -32,7 +35,11 @@ struct Arithmetic {
   int narrows = 0;    // intermediate values are rounded to 16 bits: so often, one behind the other
   bool narrows_to_8 = false;
   bool flushes = false;  // functions, or sums in the memory of a tensor
+  std::map<std::string, MadeOfFloats> integers;
 };
+
+/// Whether the operation itself has an error (se-11).
+bool IsApproximate(const typed::Expr& expr);
 
 Arithmetic ArithmeticOf(const typed::Kernel& kernel);
 
@@ -41,17 +48,23 @@ struct Tolerance {
   double of_magnitude = 0;                                // times `magnitudes`
   double flushed = 0;                                     // whatever the magnitude
   std::map<std::string, std::vector<double>> magnitudes;  // of each output, by element
+  std::map<std::string, MadeOfFloats> integers;
 };
 
 struct Difference {
   std::string tensor;
   std::vector<int64_t> index;  // of the worst element
-  double got = 0, want = 0, allowed = 0;
+  std::string got, want;
+  double allowed = 0;
   int64_t count = 0, of = 0;
+  std::string note{};  // what its integers are made of, where that says why they may differ
 };
 
 /// "C[3, 5] is 4.5, the reference gives 4 (2 of 65536 elements differ)"
 std::string ToString(const Difference& difference, const std::string& other);
+
+/// Reports it; `who` computed what differs, or is empty where that is plain.
+Failure ReportDifference(const typed::Entry& entry, const Difference& difference, std::string_view who, Diagnostics& diagnostics);
 
 /// The first output in which `got` is off by more than allowed: from `want` and, if given, from `flushed`, too.
 std::optional<Difference> Compare(const std::map<std::string, interp::Tensor>& got, const interp::Arguments& want,

@@ -96,8 +96,7 @@ Result<void> CompareWithReference(Session& session, const typed::Entry& entry, c
                              off == 0 ? " in every element" : fmt::format(", off by {:.3g} at most, in `{}`", off, tensor));
     return {};
   }
-  return session.diagnostics.Error(DiagnosticKind::kResultsDiffer, entry.kernels.front().span,
-                                   fmt::format("{}", ToString(*difference, "the reference interpreter")));
+  return ReportDifference(entry, *difference, "", session.diagnostics);
 }
 
 /// What --out names, before the kernel runs.

@@ -14,6 +14,7 @@
 #include "compiler/interp/interpret.h"
 #include "compiler/support/nearest_name.h"
 #include "compiler/support/npy.h"
+#include "compiler/support/number.h"
 #include "compiler/support/output_file.h"
 
 namespace tkc::interp {
@@ -23,6 +24,15 @@ using typed::Kernel;
 using typed::Param;
 
 constexpr int64_t kPrintedPerAxis = 8;
+
+/// The least and the largest of them: of integers all digits, as doubles have not enough for those of 64 bits.
+std::string EndsOf(const Tensor& tensor, double smallest, double largest) {
+  if (IsFloat(tensor.dtype)) return fmt::format("min {:.9g} max {:.9g}", smallest, largest);
+  const auto value = [&](int64_t stored) { return IntegerValue(tensor.dtype, stored); };
+  const std::vector<int64_t> all = tensor.ToIntegers();
+  const auto [least, most] = std::ranges::minmax_element(all, {}, value);
+  return fmt::format("min {} max {}", value(*least), value(*most));
+}
 
 /// One line; the checksum covers the bytes of the elements in row-major order.
 std::string Summary(const Param& param, const Tensor& tensor) {
@@ -47,13 +57,13 @@ std::string Summary(const Param& param, const Tensor& tensor) {
   }
   line += fmt::format(" checksum {:016x}", hash);
   const int64_t numbers = tensor.size() - not_numbers;
-  if (numbers > 0) line += fmt::format(" min {:.9g} max {:.9g} mean {:.9g}", smallest, largest, sum / static_cast<double>(numbers));
+  if (numbers > 0) line += fmt::format(" {} mean {:.9g}", EndsOf(tensor, smallest, largest), sum / static_cast<double>(numbers));
   if (not_numbers > 0) line += fmt::format(" NaN {}", not_numbers);
   return line + "\n";
 }
 
 /// Nested brackets, one line per row; long axes are cut.
-void Elements(const Tensor& tensor, const std::vector<double>& values, size_t axis, int64_t first, int indent, std::string& text) {
+void Elements(const Tensor& tensor, size_t axis, int64_t first, int indent, std::string& text) {
   int64_t below = 1;
   for (size_t i = axis + 1; i < tensor.extents.size(); ++i) below *= tensor.extents[i];
   const int64_t extent = axis < tensor.extents.size() ? tensor.extents[axis] : 1;
@@ -62,11 +72,11 @@ void Elements(const Tensor& tensor, const std::vector<double>& values, size_t ax
   text += "[";
   for (int64_t i = 0; i < shown; ++i) {
     if (innermost) {
-      text += fmt::format("{}{:.9g}", i > 0 ? ", " : "", values[static_cast<size_t>(first + i)]);
+      text += (i > 0 ? ", " : "") + tensor.ElementText(first + i);
       continue;
     }
     if (i > 0) text += ",\n" + std::string(static_cast<size_t>(indent) + 1, ' ');
-    Elements(tensor, values, axis + 1, first + i * below, indent + 1, text);
+    Elements(tensor, axis + 1, first + i * below, indent + 1, text);
   }
   if (shown < extent) text += innermost ? ", .." : ",\n" + std::string(static_cast<size_t>(indent) + 1, ' ') + "..";
   text += "]";
@@ -118,7 +128,7 @@ void PrintOutputs(const Kernel& kernel, const RunOptions& options, const Argumen
     output << Summary(param, tensor);
     if (!options.print || tensor.size() == 0) continue;
     std::string text;
-    Elements(tensor, tensor.ToReals(), 0, 0, 0, text);
+    Elements(tensor, 0, 0, 0, text);
     output << text << "\n";
   }
 }

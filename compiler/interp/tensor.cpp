@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/interp/tensor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -140,6 +142,18 @@ std::vector<int64_t> Tensor::ToIntegers() const {
   std::vector<int64_t> values(static_cast<size_t>(size()));
   ForEachElement([&](int64_t i, int64_t element) { values[static_cast<size_t>(i)] = LoadInteger(dtype, At(element)); });
   return values;
+}
+
+std::vector<int64_t> Tensor::IndexOf(int64_t i) const {
+  std::vector<int64_t> index(extents.size());
+  for (size_t axis = extents.size(); axis-- > 0; i /= extents[axis]) index[axis] = i % extents[axis];
+  return index;
+}
+
+std::string Tensor::ElementText(int64_t i) const {
+  const uint8_t* element = At(ElementAt(IndexOf(i)));
+  if (IsFloat(dtype)) return fmt::format("{:.9g}", LoadReal(dtype, element));
+  return fmt::format("{}", IntegerValue(dtype, LoadInteger(dtype, element)));
 }
 
 void Tensor::FromReals(const std::vector<double>& values) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "compiler/interp/value.h"
@@ -36,6 +37,10 @@ struct Tensor {
   std::vector<double> ToReals() const;
   /// The same of an integer type, as they are stored.
   std::vector<int64_t> ToIntegers() const;
+  /// Element `i` in row-major order: all digits of an integer, of a float those that tell it from every other f32.
+  std::string ElementText(int64_t i) const;
+  /// Where that element lies in the tensor: one number for each axis.
+  std::vector<int64_t> IndexOf(int64_t i) const;
   /// Sets all elements in row-major order, rounding to the type.
   void FromReals(const std::vector<double>& values);
   void Fill(double value);

@@ -182,7 +182,10 @@ TEST(Compare, IntegersThatAreTheSameDouble) {
   Tensor got = want.tensors["Y"];
   EXPECT_FALSE(Compare({{"Y", got}}, want, {}));
   got.FillIntegers(int64_t{1} << 53);
-  EXPECT_TRUE(Compare({{"Y", got}}, want, {}));
+  const std::optional<Difference> difference = Compare({{"Y", got}}, want, {});
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(difference->got, "9007199254740992");
+  EXPECT_EQ(difference->want, "9007199254740993");
 }
 
 TEST(Compare, QuotientsByWhatMayBeZeroAreEitherOfTwo) {
