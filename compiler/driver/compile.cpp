@@ -167,9 +167,6 @@ Result<ir::Module> ReadModule(Session& session) {
   return module;
 }
 
-/// A note for what is reported for one of several targets.
-std::string WhileCompilingFor(const Target& target) { return fmt::format("found while compiling for `{}`", target.name); }
-
 /// What --emit shows of one stage of one compile.
 bool IsTextOfModule(Emit emit) { return emit == Emit::kTile || emit == Emit::kSchedule; }
 
@@ -281,8 +278,7 @@ int Compile(const Options& options) {
     const size_t reported = session.diagnostics.All().size();
     if (targets.size() > 1) text += fmt::format("{}==== {}\n\n", is_first ? "" : "\n", target->name);
     const bool ok = CompileFor(session, *program, *target, modules, text);
-    const bool names_target = targets.size() > 1 && !(is_first && ok);
-    session.diagnostics.EndCompilation(reported, names_target ? WhileCompilingFor(*target) : "");
+    session.diagnostics.EndCompilationFor(target->name, reported);
     if (!ok) return session.Finish();
   }
   return WriteModules(session, modules, std::move(text));
@@ -297,7 +293,7 @@ Result<std::vector<typed::Program>> CheckFile(Session& session, const std::vecto
   for (const Target* target : targets) {
     const size_t reported = session.diagnostics.All().size();
     Result<typed::Program> one = CheckParsed(session, *program, *target);
-    if (!checked.empty()) session.diagnostics.EndCompilation(reported, WhileCompilingFor(*target));
+    session.diagnostics.EndCompilationFor(target->name, reported);
     if (!one) return Failure{};
     checked.push_back(one.Take());
   }
@@ -328,7 +324,7 @@ Result<std::vector<Generated>> GenerateParts(Session& session, const std::vector
   for (size_t i = 0; i < programs.size(); ++i) {
     const size_t reported = session.diagnostics.All().size();
     Result<ir::Module> module = Lower(session, programs[i], *targets[i]);
-    if (i > 0) session.diagnostics.EndCompilation(reported, WhileCompilingFor(*targets[i]));
+    session.diagnostics.EndCompilationFor(targets[i]->name, reported);
     if (!module) return Failure{};
     modules.push_back(module.Take());
   }

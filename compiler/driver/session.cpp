@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "compiler/support/internal_error.h"
@@ -48,6 +49,7 @@ Session::Session(const Options& o) : options(o) {
 Session::~Session() { SetCrashSpanPrinter(nullptr, nullptr); }
 
 int Session::Finish() {
+  diagnostics.NameTargets(1 + static_cast<size_t>(std::ranges::count(options.target, ',')));
   const std::string text = options.json_diagnostics ? RenderJson(diagnostics, sources) : RenderText(diagnostics, sources);
   std::fwrite(text.data(), 1, text.size(), stderr);
   return diagnostics.HasErrors() ? kExitUser : kExitOk;

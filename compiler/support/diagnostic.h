@@ -89,6 +89,7 @@ struct Diagnostic {
   std::vector<DiagnosticLabel> labels{};  // without any, `span` itself is marked
   std::vector<DiagnosticNote> notes{};
   std::vector<DiagnosticHelp> helps{};
+  std::vector<std::string> targets{};  // those that it was found for, where the source is compiled for each by itself
   bool IsError() const { return Info(kind).severity == Severity::kError; }
 };
 
@@ -151,6 +152,10 @@ class Diagnostics {
   /// Ends a compilation, maybe one of several of the same source, which reported all from number `first` on: drops what has been
   /// said before, by an earlier one or of another copy of an unrolled statement, and adds `note`, unless it is empty, to the rest.
   void EndCompilation(size_t first, const std::string& note);
+  /// The same of a compilation for one of several targets.
+  void EndCompilationFor(std::string_view target, size_t first);
+  /// Says which targets it is that something was found for, where not all of so many have it.
+  void NameTargets(size_t count);
 
   bool HasErrors() const { return error_count_ > 0; }
   size_t ErrorCount() const { return error_count_; }
@@ -158,6 +163,8 @@ class Diagnostics {
   const std::deque<Diagnostic>& All() const { return all_; }
 
  private:
+  void DropRepeated(size_t first, const std::string& note, std::string_view target);
+
   std::deque<Diagnostic> all_;  // a deque: builders hold references
   Diagnostic dropped_{};
   size_t error_count_ = 0;
