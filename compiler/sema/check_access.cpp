@@ -165,6 +165,13 @@ void Elaborator::BlockAxis(const BlockIndex& block, const typed::Expr& extent, A
   axis.hi = Clone(*block.hi);
 }
 
+void Elaborator::NoteHiddenBlock(const std::string& name, DiagnosticBuilder& report) const {
+  const Symbol* hidden = scope_->FindHidden(name);
+  if (hidden == nullptr || hidden->value.kind != Value::Kind::kBlock) return;
+  report.Note(scope_->Find(name)->span, fmt::format("`{}` is declared again here, and hides the block", name))
+      .Help("choose another name for what is declared there");
+}
+
 bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store,
                              AxisRange& axis) {
   if (index.kind == ast::Index::Kind::kAll) return WholeAxis(extent, param, dim, index.span, axis);
@@ -216,10 +223,11 @@ bool Elaborator::ResolveAxis(const ast::Index& index, const typed::Expr& extent,
     return true;
   }
   if (value.IsTile()) {
-    diagnostics_
-        .Error(DiagnosticKind::kTypeMismatch, index.span,
-               fmt::format("index {} of `{}` is an integer, a block, or a column `i32[n, 1]` of numbers", dim, param.name))
-        .Label(index.span, fmt::format("is {}", Describe(value)));
+    DiagnosticBuilder report = diagnostics_.Error(
+        DiagnosticKind::kTypeMismatch, index.span,
+        fmt::format("index {} of `{}` is an integer, a block, or a column `i32[n, 1]` of numbers", dim, param.name));
+    report.Label(index.span, fmt::format("is {}", Describe(value)));
+    if (name != nullptr) NoteHiddenBlock(name->name, report);
     return false;
   }
   axis.start = IntegerScalar(std::move(value), fmt::format("index {} of `{}`", dim, param.name));

@@ -184,6 +184,19 @@ const typed::Expr* ColumnMeetsRow(const typed::Expr& expr) {
 
 }  // namespace
 
+bool Elaborator::SuggestOwnPart(const Type& part, const Type& whole, Span target, DiagnosticBuilder& report) const {
+  const Symbol* index = worker_ == nullptr || worker_->index.text.empty() ? nullptr : scope_->Find(worker_->index.text);
+  const int64_t instances = index == nullptr ? 1 : index->value.count;
+  const bool of_rows = part.cols == whole.cols && part.rows * instances == whole.rows;
+  const bool of_cols = part.rows == whole.rows && part.cols * instances == whole.cols;
+  if (instances <= 1 || (!of_rows && !of_cols)) return false;
+  const std::string own = fmt::format(".{}({})", of_rows ? "rows" : "cols", worker_->index.text);
+  report.Help(fmt::format("each of the {} instances stores its own {}: write `{}` behind the target", instances,
+                          of_rows ? "rows" : "columns", own),
+              Edit{{target.file, target.end, target.end}, own});
+  return true;
+}
+
 ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_view what, Span what_span,
                            const std::vector<typed::AxisRange>* target) {
   if (value.IsError()) return nullptr;
@@ -217,6 +230,8 @@ ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_vie
       (met->span == value.span ? report.Note("a column meets a row in it: each element meets each of the other")
                                : report.Note(met->span, "a column meets a row here: each element meets each of the other"))
           .Help("to have them meet element by element, turn one of the two: add a `.T`, or leave it out");
+    else if (target != nullptr && SuggestOwnPart(from, type, what_span, report))
+      return nullptr;
     else if (turned)
       report.Help(value.expr->kind == ExprKind::kTranspose ? "leave out the `.T`" : "transpose it: `.T`");
     else if (!suggest_blocks(report) && IsRepeated(from, type))

@@ -210,6 +210,10 @@ class Elaborator {
   /// `target`: the axes of what is stored to, if it is a tensor.
   typed::ExprPtr Coerce(Value value, typed::Type type, bool convert, std::string_view what, Span what_span,
                         const std::vector<typed::AxisRange>* target = nullptr);
+  /// Where a value is as large as what one instance of the worker has of `target`, that part of it. False and nothing said if not.
+  bool SuggestOwnPart(const typed::Type& part, const typed::Type& whole, Span target, DiagnosticBuilder& report) const;
+  /// Says that the name is declared anew in front of the access, if it was that of a block.
+  void NoteHiddenBlock(const std::string& name, DiagnosticBuilder& report) const;
   /// Where an access has no two axes because an index stands for single elements, the range of that index and the way out. False
   /// and nothing said if there is none.
   bool SuggestBlocks(const std::vector<typed::AxisRange>& axes, DiagnosticBuilder& report) const;

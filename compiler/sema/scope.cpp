@@ -55,6 +55,11 @@ const Symbol* Scope::Find(const std::string& name) const {
 
 Symbol* Scope::Find(const std::string& name) { return const_cast<Symbol*>(std::as_const(*this).Find(name)); }
 
+const Symbol* Scope::FindHidden(const std::string& name) const {
+  const auto place = symbols_.find(name);
+  return place == symbols_.end() || place->second.size() < 2 ? nullptr : &place->second.end()[-2].second;
+}
+
 bool Scope::IsLocal(const std::string& name) const {
   const auto place = symbols_.find(name);
   return place != symbols_.end() && place->second.back().first == frames_.size();

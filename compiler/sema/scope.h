@@ -66,6 +66,8 @@ class Scope {
   /// The innermost declaration, or null.
   const Symbol* Find(const std::string& name) const;
   Symbol* Find(const std::string& name);
+  /// The declaration that the innermost one hides, or null.
+  const Symbol* FindHidden(const std::string& name) const;
   /// True if `name` was declared in the innermost scope.
   bool IsLocal(const std::string& name) const;
   Symbol& Declare(const std::string& name, Symbol symbol);

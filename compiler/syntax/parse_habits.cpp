@@ -166,6 +166,19 @@ std::string Parser::HelpOfCall(const ast::Expr& value) {
   return habit ? std::string(habit->help) : "";
 }
 
+bool Parser::SuggestNames(const ast::Expr& first, DiagnosticBuilder& error) {
+  if (first.kind != ast::ExprKind::kName) return false;
+  std::string names = ast::Cast<ast::NameExpr>(first).name;
+  size_t next = 0;
+  for (; Peek(next).kind == TokenKind::kComma && Peek(next + 1).kind == TokenKind::kName; next += 2)
+    names += fmt::format(", {}", Text(Peek(next + 1)));
+  if (next == 0 || Peek(next).kind != TokenKind::kEqual) return false;
+  const Edit edit{{file_, first.span.begin, Peek(next - 1).end}, fmt::format("let ({})", names)};
+  const bool receives = Peek(next + 1).kind == TokenKind::kArrow;
+  error.Help(fmt::format("several values get their names by `{} = {}..`", edit.replacement, receives ? "<-" : ""), edit);
+  return true;
+}
+
 std::string Parser::HelpOfArgument(std::string_view name) {
   if (name == "mask" || name == "other")
     return "what does not exist of a block reads as zero, or as `else` says: `X[m, n] else -inf`";

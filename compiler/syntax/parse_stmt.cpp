@@ -70,6 +70,8 @@ void Parser::ReportUnused(const ast::Expr& value) {
     error.Help("to assign write `=`", Edit{ast::Cast<ast::BinaryExpr>(value).op_span, "="});
   } else if (value.kind == ast::ExprKind::kBinary && ast::Cast<ast::BinaryExpr>(value).op == ast::BinaryOp::kLessEqual) {
     error.Help("to store or send write `<-`", Edit{ast::Cast<ast::BinaryExpr>(value).op_span, "<-"});
+  } else if (SuggestNames(value, error)) {
+    return;
   } else if (At(TokenKind::kColon)) {
     error.Help("a store or send is written `target <- value`, an assignment `x = value`, and a new name `let x = value`");
   } else if (value.kind == ast::ExprKind::kReceive) {

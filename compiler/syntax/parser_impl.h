@@ -179,6 +179,8 @@ class Parser {
   bool ParseRange(ast::Range& range);
   bool CheckTarget(const ast::Expr& target, std::string_view op);
   void ReportUnused(const ast::Expr& value);
+  /// For `a, b = ..`, `first` being the first of the names. False and nothing said if that is not what stands here.
+  bool SuggestNames(const ast::Expr& first, DiagnosticBuilder& error);
   ast::ExprPtr IfValue(std::unique_ptr<ast::IfStmt> stmt);
   /// Wants `{ lets value }`.
   bool BlockValue(const ast::Block& block, std::string_view why);
