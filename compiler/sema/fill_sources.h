@@ -137,6 +137,9 @@ class FillSources {
   bool IsAtMost(const symbolic::Scalar& a, const symbolic::Scalar& b, int depth = 0) const;
   /// The index in sight that runs along the source; null: none.
   const typed::Var* IndexOf(int source) const;
+  /// The loop over blocks, ended in front of `place`, in which reads begin that end there: of such a source nothing is known any
+  /// more but where those began. Null: none.
+  const typed::Var* EndedLoopOf(int source, Span place) const;
   /// Else the index is a single number, and has no `pos` and no `valid`.
   bool RunsOverBlocks(const typed::Var& index) const;
   /// Whether comparisons that ask what lies there ask about elements of blocks of an index in sight, as `valid` does.

@@ -20,6 +20,19 @@ const typed::Var* FillSources::IndexOf(int source) const {
   return nullptr;
 }
 
+const typed::Var* FillSources::EndedLoopOf(int source, Span place) const {
+  const typed::Var* loop = nullptr;
+  for (size_t var = 0; var < kernel_.vars.size(); ++var) {
+    const typed::Var& candidate = kernel_.vars[var];
+    if (candidate.kind != typed::VarKind::kLoop || candidate.span.file != place.file || candidate.span.begin > place.begin)
+      continue;
+    const std::string name = NameOf(static_cast<VarId>(var));
+    const std::vector<Scalar>& starts = sources_[source].starts;
+    if (std::ranges::any_of(starts, [&](const Scalar& start) { return symbolic::Mentions(start, name); })) loop = &candidate;
+  }
+  return loop;
+}
+
 bool FillSources::RunsOverBlocks(const typed::Var& index) const {
   return std::any_of(around_.begin(), around_.end(), [&](VarId var) {
     const auto range = ranges_.find(NameOf(var));

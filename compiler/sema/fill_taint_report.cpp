@@ -83,6 +83,14 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
                     neutral, neutral));
     return;
   }
+  const typed::Var* ended = index == nullptr ? sources_.EndedLoopOf(missing.front(), operand.span) : nullptr;
+  if (ended != nullptr) {
+    report.Note(ended->span, fmt::format("the last block of `{}` may be short", ended->name));
+    // What does not exist reads as 0 anyway: where that changes nothing, it is not the read that has to be mended.
+    report.Help(fmt::format("choose `{}` in that loop: `where(valid({}){}, .., {})`{}", neutral, ended->name, axis == 1 ? ".T" : "",
+                            neutral, neutral == "0" ? "" : fmt::format(", or give the read that fill: `X[..] else {}`", neutral)));
+    return;
+  }
   if (index == nullptr) {
     report.Help(fmt::format(
         "give the read the fill that changes nothing: `X[..] else {}`, or `require` extents at which all elements exist", neutral));
