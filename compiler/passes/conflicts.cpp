@@ -254,9 +254,13 @@ std::string Advice(const ir::Kernel& kernel, const SharedAccess& access, const i
     if (access.cols < buffer.cols && !access.transposed) return "send these columns alone, as a tile of their own";
     return "a worker holds all of its tiles alike, here to suit another one: let another worker do this";
   }
+  // Rows are those of memory, which the label turns where the access does.
+  const std::string tile = access.transposed ? fmt::format("the tile, which lies there as `{}[{}, {}]`,", tkc::Name(buffer.dtype),
+                                                           buffer.rows, buffer.cols)
+                                             : "the tile";
   if (buffer.rows > 1 && row_bytes % kNarrowestSwizzle == 0)
-    return "make the rows of the tile a multiple of 128 bytes, so that the widest swizzle spreads them over the banks";
-  return "make the rows of the tile a multiple of 32 bytes, so that a swizzle spreads them over the banks";
+    return fmt::format("make the rows of {} a multiple of 128 bytes, so that the widest swizzle spreads them over the banks", tile);
+  return fmt::format("make the rows of {} a multiple of 32 bytes, so that a swizzle spreads them over the banks", tile);
 }
 
 }  // namespace
