@@ -154,7 +154,30 @@ ExprPtr MakeNode(ExprKind kind, Op op, Type type, std::vector<ExprPtr> args, Spa
   return expr;
 }
 
+namespace {
+
+bool AddsNumber(ExprKind kind, Op op, const std::vector<ExprPtr>& args) {
+  return kind == ExprKind::kBinary && (op == Op::kAdd || op == Op::kSub) && NumberOf(*args[1]).has_value();
+}
+
+/// x + 3 - 1 of a tile of integers as x + 2: where elements wrap around, it is the same. Null where it is no such sum.
+ExprPtr JoinNumbers(ExprKind kind, Op op, const Type& type, std::vector<ExprPtr>& args, Span span) {
+  if (!type.is_tile || !IsInteger(type.dtype) || !AddsNumber(kind, op, args)) return nullptr;
+  typed::Expr& sum = *args[0];
+  if (!AddsNumber(sum.kind, sum.op, sum.args) || !(sum.type == type) || !(sum.args[0]->type == type)) return nullptr;
+  const auto signed_number = [](Op of, int64_t number) { return of == Op::kAdd ? __int128{number} : -__int128{number}; };
+  const __int128 number = signed_number(sum.op, *NumberOf(*sum.args[1])) + signed_number(op, *NumberOf(*args[1]));
+  if (number == 0) return std::move(sum.args[0]);
+  const __int128 magnitude = number < 0 ? -number : number;
+  if (magnitude > INT32_MAX) return nullptr;
+  ExprPtr joined = MakeConvert(MakeInt(static_cast<int64_t>(magnitude), span), type.dtype);
+  return MakeNode(kind, number < 0 ? Op::kSub : Op::kAdd, type, Args(std::move(sum.args[0]), std::move(joined)), span);
+}
+
+}  // namespace
+
 ExprPtr MakeFolded(ExprKind kind, Op op, Type type, std::vector<ExprPtr> args, Span span) {
+  if (ExprPtr joined = JoinNumbers(kind, op, type, args, span)) return joined;
   if (!type.is_tile) {
     if (kind == ExprKind::kSelect) {
       if (const auto chosen = NumberOf(*args[0])) return std::move(args[*chosen != 0 ? 1 : 2]);

@@ -165,8 +165,17 @@ Scalar MakeDivision(Kind kind, const Scalar& a, const Scalar& b) {
   return Raw(kind, DType::kI64, a, b);
 }
 
+/// Whether one of what `some` is the least (the most) of makes `other` no matter: min(n + 64, m) is never above m.
+bool Covers(Kind kind, const Scalar& some, const Scalar& other) {
+  if (some->kind == kind) return Covers(kind, some->args[0], other) || Covers(kind, some->args[1], other);
+  const auto difference = ConstantDifference(some, other);
+  return difference && (kind == Kind::kMin ? *difference <= 0 : *difference >= 0);
+}
+
 Scalar MakeExtremum(Kind kind, const Scalar& a, const Scalar& b) {
   if (const auto difference = ConstantDifference(a, b)) return (*difference <= 0) == (kind == Kind::kMin) ? a : b;
+  if (b->kind == kind && b->dtype == DType::kI64 && Covers(kind, b, a)) return b;
+  if (a->kind == kind && a->dtype == DType::kI64 && Covers(kind, a, b)) return a;
   return Raw(kind, DType::kI64, a, b);
 }
 
