@@ -63,6 +63,7 @@
 #include "compiler/passes/split_sums.h"
 #include "compiler/passes/spread_instances.h"
 #include "compiler/passes/stage_operands.h"
+#include "compiler/passes/straighten_loops.h"
 #include "compiler/passes/turn_columns.h"
 #include "compiler/passes/turn_fields.h"
 #include "compiler/passes/turn_operands.h"
@@ -132,6 +133,7 @@ constexpr Pass kPasses[] = {
     {"skip_masks", passes::SkipMasks},              // makes branches, which the passes above leave alone
     {"load_rows", passes::LoadRows},                // by the tile's number; before insert_sync, which counts what comes
     {"share_room", passes::ShareRoom},              // on programs as they will be executed; before what lets threads meet
+    {"straighten_loops", passes::StraightenLoops},  // behind all that looks for loops
     {"insert_sync", passes::InsertSync, ir::Level::kSchedule},  // last: orders what all others have put in place
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -90,6 +91,12 @@ void KnownRanges::DefineSteps(const std::string& name, const Scalar& first, int6
 }
 
 void KnownRanges::DefineWithin(const std::string& name, IntRange range) { Define(name, Fact{range}); }
+
+bool KnownRanges::IsOneStepAtMost(const ir::Op& loop) const {
+  const Scalar &first = loop.scalars[0], &end = loop.scalars[1];
+  const std::optional<int64_t> most = symbolic::MostDifference(end, first);
+  return (most && *most <= loop.number) || Of(symbolic::Sub(end, first)).hi <= loop.number;
+}
 
 int64_t KnownRanges::Divisor(const Scalar& scalar) const {
   Scalar expanded = scalar;  // a name that is a multiple of a number as a product with it

@@ -30,6 +30,8 @@ class KnownRanges {
   void DefineWithin(const std::string& name, IntRange range);
 
   IntRange Of(const symbolic::Scalar& scalar) const;
+  /// Whether the loop has one iteration at most.
+  bool IsOneStepAtMost(const ir::Op& loop) const;
   /// A number that divides it, at least 1; 0 for zero itself.
   int64_t Divisor(const symbolic::Scalar& scalar) const;
   /// The same scalar with what is known put in: integers of one value, and the side that a minimum or maximum always takes.

@@ -11,6 +11,7 @@
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
 #include "compiler/ir/rewrite.h"
+#include "compiler/passes/known_ranges.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
@@ -47,7 +48,6 @@ class OverlapForm {
   std::optional<OverlapPlan> Read() const;
 
  private:
-  bool MayRepeat() const;
   bool IsStraight() const;
   bool FindLate(OverlapPlan& plan) const;
   bool FindEarly(OverlapPlan& plan) const;
@@ -67,11 +67,6 @@ class OverlapForm {
   const Region& body_;
   std::map<ValueId, size_t> maker_;
 };
-
-bool OverlapForm::MayRepeat() const {
-  int64_t lo = 0, hi = 0;
-  return !symbolic::IsInt(loop_.scalars[0], &lo) || !symbolic::IsInt(loop_.scalars[1], &hi) || hi - lo > loop_.number;
-}
 
 bool OverlapForm::IsStraight() const {
   std::set<std::string> received;
@@ -239,8 +234,8 @@ bool OverlapForm::MayPass(const OverlapPlan& plan) const {
 
 std::optional<OverlapPlan> OverlapForm::Read() const {
   OverlapPlan plan;
-  const bool fits = loop_.code == OpCode::kFor && MayRepeat() && IsStraight() && FindLate(plan) && FindEarly(plan) &&
-                    LeadsToLate(plan) && MayPass(plan);
+  const bool fits = loop_.code == OpCode::kFor && !KnownAtLaunch(kernel_).IsOneStepAtMost(loop_) && IsStraight() &&
+                    FindLate(plan) && FindEarly(plan) && LeadsToLate(plan) && MayPass(plan);
   if (!fits) return std::nullopt;
   FindTouching(plan);
   return plan;
