@@ -7,7 +7,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
-#include "compiler/passes/copy_traffic.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/known_ranges.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/sent_slots.h"
