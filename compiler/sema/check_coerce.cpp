@@ -93,7 +93,8 @@ bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelli
   if (kind_of(a) == 1 && kind_of(b) == 2 && is_literal(a)) a.expr = MakeConvert(std::move(a.expr), DType::kF32);
   if (kind_of(b) == 1 && kind_of(a) == 2 && is_literal(b)) b.expr = MakeConvert(std::move(b.expr), DType::kF32);
   for (Value* v : {&a, &b}) {
-    if (compute && kind_of(a) == 1 && kind_of(b) == 1) v->expr = MakeConvert(std::move(v->expr), WidenedType(v->expr->type.dtype));
+    const DType wide = WidenedType(v->expr->type.dtype);
+    if (compute && kind_of(a) == 1 && kind_of(b) == 1) v->expr = MakeConvert(std::move(v->expr), wide);
   }
   const DType x = a.expr->type.dtype;
   const DType y = b.expr->type.dtype;

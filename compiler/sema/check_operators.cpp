@@ -58,7 +58,8 @@ Value Elaborator::EvalUnary(const ast::UnaryExpr& expr) {
         .Label(expr.operand->span, fmt::format("is {}", Describe(x)));
     return Error();
   }
-  if (!is_not) x.expr = MakeConvert(std::move(x.expr), WidenedType(x.expr->type.dtype));
+  const DType wide = WidenedType(x.expr->type.dtype);
+  if (!is_not) x.expr = MakeConvert(std::move(x.expr), wide);
   const Type type = x.expr->type;
   return ExprValue(MakeFolded(ExprKind::kUnary, is_not ? Op::kNot : Op::kNeg, type, Args(std::move(x.expr)), expr.span), expr.span);
 }
