@@ -12,9 +12,8 @@
 //   - A send outside loops moves to the start of its region, unless slots are to share room (share_room).
 //   - Where a block begins may be read from memory, as pages by a table are; behind the end of the loop nothing is asked there, and
 //     the block lies outside of its tensor.
-//   - A send under a condition, or of which an element says more than that, stands before its receive; so does one into an only
-//   slot
-//     that is read with nothing to do beside the copy, that shares room, or that other workers receive.
+//   - A send under a condition, or of which an element says more than that, stands before its receive. So does one into an only
+//     slot that is read with nothing to do beside the copy, that shares room, or that other workers receive.
 // Slots are named relative to the ring: "ab", "ab+stage", "ab.previous". Waits and barriers come from insert_sync.
 #pragma once
 
