@@ -19,12 +19,6 @@ using typed::Type;
 
 namespace {
 
-/// Whether the number is one of the integer type.
-bool HoldsNumber(DType dtype, int64_t number) {
-  const symbolic::IntRange type = symbolic::RangeOf(dtype);
-  return number >= type.lo && number <= type.hi;
-}
-
 /// Whether a row or a column would be repeated to make the tile.
 bool IsRepeated(const Type& vector, const Type& tile) {
   return (vector.rows == 1 && vector.cols == tile.cols) || (vector.cols == 1 && vector.rows == tile.rows);
@@ -149,7 +143,7 @@ bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelli
 /// An integer takes the type of the elements that it meets. One that was converted by name wraps around.
 bool Elaborator::TakeType(Value& number, DType dtype, const Value& met) {
   const std::optional<int64_t> known = number.width ? std::nullopt : NumberOf(*number.expr);
-  if (!known || HoldsNumber(dtype, *known)) {
+  if (!known || symbolic::Holds(dtype, *known)) {
     number.expr = MakeConvert(std::move(number.expr), dtype);
     return true;
   }

@@ -21,7 +21,8 @@ constexpr Habit kTypes[] = {
     {"__half", "f16"},    {"float", "f32"},          {"float32", "f32"},      {"fp32", "f32"},    {"fp8", "e4m3"},
     {"e4m3fn", "e4m3"},   {"float8_e4m3fn", "e4m3"}, {"float8_e5m2", "e5m2"}, {"int", "i32"},     {"int32", "i32"},
     {"int32_t", "i32"},   {"int64", "i64"},          {"int64_t", "i64"},      {"uint", "u32"},    {"uint32", "u32"},
-    {"uint32_t", "u32"},  {"uint64", "u64"},         {"uint64_t", "u64"}};
+    {"uint32_t", "u32"},  {"uint64", "u64"},         {"uint64_t", "u64"},     {"int8", "i8"},     {"int8_t", "i8"},
+    {"uint8", "u8"},      {"uint8_t", "u8"}};
 
 constexpr std::string_view kBlock =
     "which tile it is say the axes of the grid: `grid m in M by 64`, of which `m.start` is the first";

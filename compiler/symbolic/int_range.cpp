@@ -75,6 +75,11 @@ IntRange RangeOf(DType dtype) {
   }
 }
 
+bool Holds(DType dtype, int64_t number) {
+  const IntRange type = RangeOf(dtype);
+  return IsInteger(dtype) && number >= type.lo && number <= type.hi;
+}
+
 IntRange RangeOfElement(DType dtype) { return dtype == DType::kU64 ? IntRange{} : RangeOf(dtype); }
 
 bool Fits(IntRange range, DType dtype) {

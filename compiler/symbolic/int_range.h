@@ -28,6 +28,8 @@ IntRange Either(IntRange a, IntRange b);
 
 /// All numbers of an integer type of up to 32 bits, and those of u64 that are not negative; all integers for any other type.
 IntRange RangeOf(DType dtype);
+/// Whether the number is one of an integer type; false for any other type.
+bool Holds(DType dtype, int64_t number);
 /// A launch scalar, or an element of a tensor, as kernels see it: of a u64 its bits, as an i64.
 IntRange RangeOfElement(DType dtype);
 /// Whether the type holds all numbers of the range; not known where a bound is missing.

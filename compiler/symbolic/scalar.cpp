@@ -9,6 +9,7 @@
 #include <functional>
 #include <utility>
 
+#include "compiler/symbolic/int_range.h"
 #include "compiler/symbolic/node.h"
 #include "compiler/symbolic/polynomial.h"
 #include "compiler/symbolic/round.h"
@@ -22,29 +23,16 @@ Scalar IntLiteral(int64_t value, DType dtype) {
   return node;
 }
 
-/// The range of an integer type; true if `value` is in it. kU64 literals above 2^63 are not representable here and stay unfolded.
-bool Fits(int64_t value, DType dtype) {
-  switch (dtype) {
-    case DType::kI8: return value >= -128 && value <= 127;
-    case DType::kU8: return value >= 0 && value <= 255;
-    case DType::kI32: return value >= INT32_MIN && value <= INT32_MAX;
-    case DType::kU32: return value >= 0 && value <= UINT32_MAX;
-    case DType::kI64: return true;
-    case DType::kU64: return value >= 0;
-    default: return false;
-  }
-}
-
 /// A literal converted at compile time, or null where the result depends on more than the value (overflow, NaN to integer).
 Scalar ConvertLiteral(const Scalar& literal, DType dtype) {
   if (literal->kind == Kind::kInt) {
     if (IsFloat(dtype)) return Float(RoundInteger(literal->int_value, dtype), dtype);
-    if (Fits(literal->int_value, dtype)) return IntLiteral(literal->int_value, dtype);
+    if (Holds(dtype, literal->int_value)) return IntLiteral(literal->int_value, dtype);
   }
   if (literal->kind == Kind::kFloat) {
     if (IsFloat(dtype)) return Float(literal->float_value, dtype);
     const double whole = std::trunc(literal->float_value);
-    if (dtype != DType::kBool && std::abs(whole) < 9e18 && Fits(static_cast<int64_t>(whole), dtype)) {
+    if (std::abs(whole) < 9e18 && Holds(dtype, static_cast<int64_t>(whole))) {
       return IntLiteral(static_cast<int64_t>(whole), dtype);
     }
   }

@@ -54,5 +54,15 @@ TEST(IntRangeTest, WhatMayWrapIsAnywhereInItsType) {
   EXPECT_EQ(Of(Convert(Sub(Name("n"), Int(1)), DType::kU32)).lo, 0);
 }
 
+TEST(IntRangeTest, OfTypesEndsAtTheirNumbers) {
+  EXPECT_TRUE(Holds(DType::kI8, -128));
+  EXPECT_FALSE(Holds(DType::kI8, 128));
+  EXPECT_TRUE(Holds(DType::kU8, 255));
+  EXPECT_FALSE(Holds(DType::kU8, -1));
+  EXPECT_FALSE(Holds(DType::kU64, -1));
+  EXPECT_TRUE(Holds(DType::kI64, IntRange::kLeast));
+  EXPECT_FALSE(Holds(DType::kF32, 1));
+}
+
 }  // namespace
 }  // namespace tkc::symbolic
