@@ -139,9 +139,7 @@ class ColumnsAsRows {
     Region out;
     for (Op& op : region) {
       for (Region& inner : op.regions) inner = WithRows(std::move(inner));
-      for (ValueId& operand : op.operands) {
-        if (const auto row = rows_.find(operand); row != rows_.end()) operand = row->second;
-      }
+      ReplaceOperands(op, rows_);
       if (op.code == OpCode::kTranspose && columns_.contains(op.operands[0])) {
         rows_[op.results[0]] = op.operands[0];
         continue;

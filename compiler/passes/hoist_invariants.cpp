@@ -11,6 +11,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/live_tiles.h"
 #include "compiler/passes/make_op.h"
 #include "compiler/passes/register_shares.h"
@@ -127,11 +128,7 @@ class Invariants {
         reads.push_back(std::move(read));
       }
     }
-    ForEachOp(rest, [&](Op& op) {
-      for (ir::ValueId& operand : op.operands) {
-        if (const auto first = instead.find(operand); first != instead.end()) operand = first->second;
-      }
-    });
+    ReplaceOperands(rest, instead);
     ConvertAnew(kernel_, reads, rest);
     body_ = std::move(rest);
     return reads;
