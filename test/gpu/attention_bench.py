@@ -12,8 +12,9 @@ import os
 import statistics
 import sys
 
-from abi import describe, load_entry
 from build import ROOT, compile_object, compile_tk, link
+
+import tkc
 
 try:
     import torch
@@ -25,12 +26,13 @@ except ImportError:  # where tkc is, to prepare
     torch = None
 
 LIBRARY = "attention.so"
+PARAMETERS = (("Q", None), ("K", None), ("V", None), ("O", None), ("scale", "f32"))
 
 
-def prepare(tkc, out):
+def prepare(compiler, out):
     """examples/attention/attention.tk through tkc and nvcc; needs neither PyTorch nor a GPU."""
     os.makedirs(out, exist_ok=True)
-    problem = compile_tk(tkc, os.path.join(ROOT, "examples", "attention", "attention.tk"), out, "attention") or link(out, LIBRARY, ["attention"])
+    problem = compile_tk(compiler, os.path.join(ROOT, "examples", "attention", "attention.tk"), out, "attention") or link(out, LIBRARY, ["attention"])
     print(problem or f"{LIBRARY}: ready")
 
 
@@ -42,14 +44,6 @@ def ensure(folder):
     except OSError:
         print(compile_object(os.path.join(folder, "attention.cu")) or link(folder, LIBRARY, ["attention"]) or f"{LIBRARY}: built here", flush=True)
     return path
-
-
-def call(entry, q, k, v, o, scale):
-    tensors = [describe(t) for t in (q, k, v, o)]
-    stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-    status = entry(*[ctypes.byref(t) for t in tensors], ctypes.c_float(scale), None, ctypes.c_size_t(0), stream)
-    if status.code != 0:
-        raise RuntimeError(status.text())
 
 
 def reference(q, k, v, causal, scale):
@@ -71,19 +65,19 @@ def guarded(shape):
     return whole, whole[8192 : 8192 + count].view(shape)
 
 
-def check(entries, d):
+def check(kernels, d):
     bad = 0
     shapes = [(1, 1, 1), (1, 2, 7), (2, 1, 63), (1, 2, 64), (1, 3, 127), (2, 2, 128), (1, 2, 129), (1, 2, 175), (1, 2, 176),
               (1, 1, 177), (1, 2, 255), (1, 2, 257), (2, 3, 352), (1, 2, 353), (3, 5, 768), (1, 2, 1009), (2, 16, 1536), (1, 140, 384)]
     worst = 0.0
-    for causal, entry in entries.items():
+    for causal, kernel in kernels.items():
         for b, h, n in shapes:
             q, k, v = (torch.randn(b, h, n, d, device="cuda", dtype=torch.bfloat16) for _ in range(3))
             if n % 3 == 0:  # batch-sequence-head-depth storage: the strides a framework hands over
                 q, k, v = (t.transpose(1, 2).contiguous().transpose(1, 2) for t in (q, k, v))
             scale = 1 / math.sqrt(d) if n % 2 else 0.17
             whole, o = guarded((b, h, n, d))
-            call(entry, q, k, v, o, scale)
+            kernel(q, k, v, o, scale)
             torch.cuda.synchronize()
             ref = reference(q, k, v, causal, scale)
             theirs = F.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale).float()
@@ -99,8 +93,8 @@ def check(entries, d):
     return bad
 
 
-def bench(entries, d, lengths, rounds):
-    for causal, entry in entries.items():
+def bench(kernels, d, lengths, rounds):
+    for causal, kernel in kernels.items():
         for n in lengths:
             q, k, v = (torch.randn(16, 16, n, d, device="cuda", dtype=torch.bfloat16) for _ in range(3))
             o = torch.empty_like(q)
@@ -109,7 +103,7 @@ def bench(entries, d, lengths, rounds):
             repeats = max(1, round(3e-3 / (flops / 550e12)))
             with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
                 theirs = graph([lambda: F.scaled_dot_product_attention(q, k, v, is_causal=causal)] * repeats)
-            ours = graph([lambda: call(entry, q, k, v, o, scale)] * repeats)
+            ours = graph([lambda: kernel(q, k, v, o, scale)] * repeats)
             time_graphs([ours, theirs, theirs, ours])
             ratios, own, other = [], [], []
             for _ in range(rounds):
@@ -146,11 +140,11 @@ def main():
         for d in (128, 64):
             if not hasattr(library, f"attention_forward_{d}"):  # of the program written by hand
                 continue
-            entries = {causal: load_entry(library, f"attention_forward{'_causal' if causal else ''}_{d}") for causal in (False, True)}
+            kernels = {causal: tkc.Kernel(library, f"attention_forward{'_causal' if causal else ''}_{d}", PARAMETERS) for causal in (False, True)}
             if not options.bench:
-                bad += check(entries, d)
+                bad += check(kernels, d)
             if not options.check:
-                bench(entries, d, options.n or ((6144,) if options.quick else (768, 1536, 3072, 6144, 12288)), options.rounds)
+                bench(kernels, d, options.n or ((6144,) if options.quick else (768, 1536, 3072, 6144, 12288)), options.rounds)
     return 1 if bad else 0
 
 

@@ -7,11 +7,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 os.environ["LD_LIBRARY_PATH"] = os.environ.get("LD_LIBRARY_PATH", "") + ":" + os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(NVCC))), "lib64")
+sys.path.insert(0, os.path.join(ROOT, "runtime", "python"))  # for `import tkc`
 RUNTIME = ["-I", os.path.join(ROOT, "runtime", "include")]
 
 

@@ -6,17 +6,16 @@ median over the rounds. Arguments: FOLDER [--quick] [--check] [--rounds N] [-k W
 `tools/bench --rowwise --prepare` made.
 """
 import argparse
-import ctypes
 import glob
 import json
 import math
 import os
-import re
 import statistics
 import sys
 
-from abi import SCALARS, describe, load_entry, load_workspace
 from build import ROOT, buildable, compile_object, compile_tk, link
+
+import tkc
 
 try:
     import torch
@@ -29,52 +28,34 @@ except ImportError:  # where tkc is, to prepare
 LIBRARY = "rowwise.so"
 
 
-def prepare(tkc, out, target="sm_90a"):
+def prepare(compiler, out, target="sm_90a"):
     """Every kernel of examples/rowwise through tkc and nvcc, in one library; needs neither PyTorch nor a GPU."""
     os.makedirs(out, exist_ok=True)
-    names, entries = [], {}
+    names = []
     for source in sorted(glob.glob(os.path.join(ROOT, "examples", "rowwise", "*.tk"))):
         name = os.path.splitext(os.path.basename(source))[0]
-        problem = compile_tk(tkc, source, out, name, target=target)
+        problem = compile_tk(compiler, source, out, name, target=target)
         if buildable(out, name):
             names.append(name)
-            header = open(os.path.join(out, name + ".h")).read()
-            entries.update({entry: LIBRARY for entry in re.findall(r"^tk_status (\w+)\(", header, re.M)})
         print(f"{name:20s} {problem or 'ready'}", flush=True)
     problem = link(out, LIBRARY, names)
     with open(os.path.join(out, "rowwise.json"), "w") as f:
-        json.dump({"libraries": {LIBRARY: names}, "entries": entries, "target": target}, f, indent=1)
-    print(problem or f"{LIBRARY}: {len(entries)} entries")
+        json.dump({"names": names, "target": target}, f, indent=1)
+    print(problem or f"{LIBRARY}: {len(names)} files")
 
 
-def caller(library, name, scalars):
-    """A function of the tensors of `name`, in the order of its parameters, that launches it on the current stream."""
-    entry, query = load_entry(library, name), load_workspace(library, name)
-
-    def call(tensors, workspace={}):
-        described = [ctypes.byref(describe(t)) for t in tensors]
-        values = [SCALARS[kind](value) for kind, value in scalars]
-        size = query(*described, *values)
-        if size and workspace.get(size) is None:
-            workspace[size] = torch.empty(size, dtype=torch.uint8, device="cuda")
-        address = ctypes.c_void_p(workspace[size].data_ptr()) if size else None
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        status = entry(*described, *values, address, ctypes.c_size_t(size), stream)
-        if status.code != 0:
-            raise RuntimeError(f"{name}: {status.text()}")
-
-    return call
-
-
-def ensure(folder, plan):
-    """A library that does not load here is built here."""
-    for library, names in plan["libraries"].items():
-        try:
-            ctypes.CDLL(os.path.abspath(os.path.join(folder, library)))
-        except OSError:
-            for name in names:
-                print(compile_object(os.path.join(folder, name + ".cu"), plan["target"]) or f"{name}: compiled here", flush=True)
-            print(link(folder, library, names) or f"{library}: built here", flush=True)
+def load(folder):
+    """The kernels of the folder, whose library is built here where that of the other machine does not load."""
+    plan = json.load(open(os.path.join(folder, "rowwise.json")))
+    library, names = os.path.join(folder, LIBRARY), plan["names"]
+    headers = [os.path.join(folder, name + ".h") for name in names]
+    try:
+        return tkc.load(library, *headers)
+    except OSError:
+        for name in names:
+            print(compile_object(os.path.join(folder, name + ".cu"), plan["target"]) or f"{name}: compiled here", flush=True)
+        print(link(folder, LIBRARY, names) or f"{LIBRARY}: built here", flush=True)
+    return tkc.load(library, *headers)
 
 
 def compare(a, b, repeats, rounds):
@@ -176,18 +157,20 @@ def main():
     torch.manual_seed(0)
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
     cache = torch.cuda.get_device_properties(0).L2_cache_size
-    plan = json.load(open(os.path.join(options.folder, "rowwise.json")))
-    ensure(options.folder, plan)
+    kernels = load(options.folder)
     bad = missed = 0
     for case in rowwise_cases.CASES:
         if options.k not in case.name:
             continue
-        if case.name not in plan["entries"]:
+        kernel = getattr(kernels, case.name, None)
+        if not kernel:
             print(f"{case.name:24s} not in the folder")
             bad += 1
             continue
-        library = ctypes.CDLL(os.path.abspath(os.path.join(options.folder, plan["entries"][case.name])))
-        call = caller(library, case.name, case.scalars)
+
+        def call(tensors):
+            kernel(*tensors, *case.scalars)
+
         problems = [f"{dims}: {p}" for dims in case.check_shapes for p in check(case, call, dims)]
         print(f"{case.name:24s} {len(case.check_shapes)} shapes, {len(problems)} problems")
         for problem in problems:

@@ -13,9 +13,10 @@ import re
 import sys
 import time
 
-from abi import SCALARS, load_entry, load_workspace, tensor
 from build import PROGRAMS, compile_object, link, program_command, run
 from prepare import write_npy
+
+import tkc
 
 # Elements before and after each tensor. Under a sanitizer there are none, so that it sees an access outside.
 GUARD = int(os.environ.get("TKC_TEST_GUARD", 4096))
@@ -47,7 +48,7 @@ class Placed:
             self.view.copy_(values)
 
     def description(self):
-        return tensor(self.view.data_ptr() if self.view.numel() else self.whole.data_ptr(), self.dtype, self.extents, self.stride)
+        return tkc.tensor(self.view.data_ptr() if self.view.numel() else self.whole.data_ptr(), self.dtype, self.extents, self.stride)
 
     def trespassed(self):
         copy = self.whole.clone()
@@ -65,11 +66,11 @@ def load(torch, numpy, path, dtype):
 
 def run_case(torch, numpy, folder, library, name, case, plan, pad, offset):
     """"" or what is wrong."""
-    entry, query = load_entry(library, name), load_workspace(library, name)
+    kernel = tkc.Kernel(library, name, [(p["name"], p["dtype"] if "value" in p else None) for p in case["parameters"]])
     arguments, outputs, keep = [], [], []
     for p in case["parameters"]:
         if "value" in p:
-            arguments.append(SCALARS[p["dtype"]](p["value"]))
+            arguments.append(p["value"])
             continue
         before = None
         if "before" in p:
@@ -78,21 +79,23 @@ def run_case(torch, numpy, folder, library, name, case, plan, pad, offset):
                 write_npy(path, p["dtype"], p["extents"], plan["integers"])
             before = load(torch, numpy, path, p["dtype"])
         placed = Placed(torch, p["dtype"], p["extents"], pad, offset, before)
-        description = placed.description()
-        keep += [placed, description]  # the memory must outlive the call
-        arguments.append(ctypes.byref(description))
+        keep.append(placed)  # the memory must outlive the call
+        arguments.append(placed.description())
         if p["mode"] != "in":
             outputs.append((p["name"], placed, load(torch, numpy, os.path.join(folder, p["file"]), p["dtype"])))
-    bytes_needed = query(*arguments) if query else 64 << 20
+    bytes_needed = kernel.workspace_bytes(arguments)
     workspace = torch.full((bytes_needed // 4 + GUARD,), float("nan"), dtype=torch.float32, device="cuda")
-    stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+    stream = torch.cuda.current_stream().cuda_stream
     poisoned = [placed.whole.clone() for _, placed, _ in outputs]
     for number in range(REPEATS):
         for (_, placed, _), poison in zip(outputs, poisoned):
             placed.whole.copy_(poison)
-        status = entry(*arguments, ctypes.c_void_p(workspace.data_ptr()), ctypes.c_size_t(bytes_needed), stream)
+        try:
+            kernel.launch(arguments, workspace.data_ptr(), bytes_needed, stream)
+        except tkc.Error as refused:
+            return f"status {refused.code}: {refused}"
         torch.cuda.synchronize()
-        problem = status.text() if status.code else compare(plan, outputs, workspace, bytes_needed)
+        problem = compare(plan, outputs, workspace, bytes_needed)
         if problem:
             return problem + (f" (run {number + 1})" if number else "")
     return ""
