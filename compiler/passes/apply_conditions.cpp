@@ -47,14 +47,11 @@ class Conditions {
         known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
         if (IsNumber(op)) Substitute(region, op.symbol, op.scalars[0]);
       }
-      if (op.code == OpCode::kFor) {
-        known_.DefineSteps(op.symbol, op.scalars[0], op.number);
-        ends_.emplace_back(symbolic::Name(op.symbol), op.scalars[1]);
-      }
+      if (op.code == OpCode::kFor) known_.EnterLoop(op);
       ReplaceOperands(op, chosen_);
       Note(op);
       for (Region& inner : op.regions) Apply(inner);
-      if (op.code == OpCode::kFor) ends_.pop_back();
+      if (op.code == OpCode::kFor) known_.LeaveLoop();
     }
     std::erase_if(region, HasNoEffect);
   }
@@ -110,7 +107,7 @@ class Conditions {
     if (condition.kind == Kind::kBool) return condition.int_value != 0;
     if (condition.kind == Kind::kAnd || condition.kind == Kind::kOr) return DecideBoth(condition);
     if (condition.args.size() != 2 || condition.args[0]->dtype != DType::kI64) return std::nullopt;
-    const IntRange difference = DifferenceOf(condition.args[0], condition.args[1]);
+    const IntRange difference = known_.Difference(condition.args[0], condition.args[1]);
     const bool is_less = difference.hi < 0, is_more = difference.lo > 0, is_equal = difference.IsOne() && difference.lo == 0;
     const auto decided = [](bool holds, bool fails) {
       return holds ? std::optional(true) : fails ? std::optional(false) : std::nullopt;
@@ -131,18 +128,6 @@ class Conditions {
     const std::optional<bool> first = Decide(*condition.args[0]), second = Decide(*condition.args[1]);
     if (first == decides || second == decides) return decides;
     return first && second ? std::optional(!decides) : std::nullopt;
-  }
-
-  /// In a loop its index is below its end, too.
-  IntRange DifferenceOf(const ir::Scalar& a, const ir::Scalar& b) const {
-    const ir::Scalar difference = symbolic::Sub(a, b), other = symbolic::Sub(b, a);
-    IntRange range = known_.Of(difference);
-    for (const auto& [index, end] : ends_) {
-      const ir::Scalar below = symbolic::Sub(index, end);
-      if (const auto beyond = symbolic::ConstantDifference(difference, below)) range.hi = std::min(range.hi, *beyond - 1);
-      if (const auto beyond = symbolic::ConstantDifference(other, below)) range.lo = std::max(range.lo, 1 - *beyond);
-    }
-    return range;
   }
 
   /// The number of a block is compared as where it begins: a division that leaves nothing is none.
@@ -265,7 +250,6 @@ class Conditions {
 
   ir::Kernel& kernel_;
   KnownRanges known_;
-  std::vector<std::pair<ir::Scalar, ir::Scalar>> ends_;  // of the loops around: index and end
   std::map<ValueId, IntRange> positions_;
   std::set<ValueId> is_true_;
   std::map<ValueId, ValueId> chosen_;

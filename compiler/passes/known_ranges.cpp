@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -92,10 +91,30 @@ void KnownRanges::DefineSteps(const std::string& name, const Scalar& first, int6
 
 void KnownRanges::DefineWithin(const std::string& name, IntRange range) { Define(name, Fact{range}); }
 
+void KnownRanges::EnterLoop(const ir::Op& loop) {
+  DefineSteps(loop.symbol, loop.scalars[0], loop.number);
+  loops_.push_back({symbolic::Name(loop.symbol), loop.scalars[1]});
+}
+
+void KnownRanges::LeaveLoop() { loops_.pop_back(); }
+
+IntRange KnownRanges::Difference(const Scalar& a, const Scalar& b) const {
+  const auto is_choice = [](const Scalar& scalar) { return scalar->kind == Kind::kMin || scalar->kind == Kind::kMax; };
+  if (a->dtype == DType::kI64 && is_choice(a))
+    return symbolic::Chosen(a->kind, Difference(a->args[0], b), Difference(a->args[1], b));
+  if (b->dtype == DType::kI64 && is_choice(b)) return symbolic::Difference({0, 0}, Difference(b, a));
+  const Scalar difference = symbolic::Sub(a, b), other = symbolic::Sub(b, a);
+  IntRange range = Of(difference);
+  for (const auto& [index, end] : loops_) {
+    const Scalar below = symbolic::Sub(index, end);  // at most -1
+    if (const auto beyond = symbolic::ConstantDifference(difference, below)) range.hi = std::min(range.hi, *beyond - 1);
+    if (const auto beyond = symbolic::ConstantDifference(other, below)) range.lo = std::max(range.lo, 1 - *beyond);
+  }
+  return range;
+}
+
 bool KnownRanges::IsOneStepAtMost(const ir::Op& loop) const {
-  const Scalar &first = loop.scalars[0], &end = loop.scalars[1];
-  const std::optional<int64_t> most = symbolic::MostDifference(end, first);
-  return (most && *most <= loop.number) || Of(symbolic::Sub(end, first)).hi <= loop.number;
+  return Difference(loop.scalars[1], loop.scalars[0]).hi <= loop.number;
 }
 
 int64_t KnownRanges::Divisor(const Scalar& scalar) const {
@@ -139,7 +158,11 @@ KnownRanges KnownAtLaunch(const ir::Kernel& kernel) {
   for (const std::string& dim : kernel.dims) known.Learn(dim, {0, kMost});
   if (kernel.when) known.Assume(kernel.when);
   for (const Scalar& require : kernel.launch_requires) known.Assume(require);
-  for (const ir::GridAxis& axis : kernel.axes) known.DefineSteps(axis.name, axis.lo, axis.step);
+  for (const ir::GridAxis& axis : kernel.axes) {
+    known.DefineSteps(axis.name, axis.lo, axis.step);
+    // The last blocks of clusters may have no tile: then no axis says where they are.
+    if (kernel.cluster == 1) known.loops_.push_back({symbolic::Name(axis.name), axis.hi});
+  }
   return known;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compiler/ir/ir.h"
 #include "compiler/symbolic/int_range.h"
@@ -28,8 +29,13 @@ class KnownRanges {
   void Define(const std::string& name, const symbolic::Scalar& value, bool changes);
   void DefineSteps(const std::string& name, const symbolic::Scalar& first, int64_t step);
   void DefineWithin(const std::string& name, IntRange range);
+  /// Until it is left, the loop's index is below the loop's end, whatever that is.
+  void EnterLoop(const ir::Op& loop);
+  void LeaveLoop();
 
   IntRange Of(const symbolic::Scalar& scalar) const;
+  /// Of a - b, by what Of(a - b) has of its parts and by the loops around.
+  IntRange Difference(const symbolic::Scalar& a, const symbolic::Scalar& b) const;
   /// Whether the loop has one iteration at most.
   bool IsOneStepAtMost(const ir::Op& loop) const;
   /// A number that divides it, at least 1; 0 for zero itself.
@@ -42,11 +48,17 @@ class KnownRanges {
     IntRange range{};
     int64_t divisor = 1;
   };
+  struct Below {
+    symbolic::Scalar index, end;
+  };
   void Define(const std::string& name, Fact fact);
   void Compare(symbolic::Kind kind, const symbolic::Scalar& left, const symbolic::Scalar& right);
 
   std::map<std::string, Fact> facts_;
   std::set<std::string> defined_;  // by code
+  std::vector<Below> loops_;       // axes of the grid, and the loops around
+
+  friend KnownRanges KnownAtLaunch(const ir::Kernel& kernel);
 };
 
 /// Of dimensions, of what the condition of the schedule set and the launch's requirements say, and of the grid's axes.

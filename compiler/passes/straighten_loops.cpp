@@ -30,8 +30,9 @@ class Straightening {
     Region out;
     for (Op& op : region) {
       if (op.code == OpCode::kLet) known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
-      if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
+      if (op.code == OpCode::kFor) known_.EnterLoop(op);
       for (Region& inner : op.regions) Rewrite(inner);
+      if (op.code == OpCode::kFor) known_.LeaveLoop();
       const bool is_one = op.code == OpCode::kFor && !IsOverInstances(op) && known_.IsOneStepAtMost(op) && MayStandBeside(op);
       if (is_one)
         Straighten(std::move(op), out);
@@ -52,7 +53,7 @@ class Straightening {
     const ir::Scalar lo = loop.scalars[0], hi = loop.scalars[1];
     Region body = std::move(loop.regions[0]);
     Substitute(body, loop.symbol, lo);
-    if (known_.Of(symbolic::Sub(hi, lo)).lo > 0)
+    if (known_.Difference(hi, lo).lo > 0)
       Append(out, std::move(body));
     else
       AppendIfAny(lo, hi, std::move(body), loop.span, out);

@@ -63,6 +63,10 @@ IntRange AnyRemainder(IntRange x, IntRange y) {
 IntRange Sum(IntRange a, IntRange b) { return {SumOfBounds(a.lo, b.lo, kLeast), SumOfBounds(a.hi, b.hi, kMost)}; }
 IntRange Difference(IntRange a, IntRange b) { return Sum(a, Negated(b)); }
 IntRange Either(IntRange a, IntRange b) { return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)}; }
+IntRange Chosen(Kind kind, IntRange a, IntRange b) {
+  const bool is_min = kind == Kind::kMin;
+  return {is_min ? std::min(a.lo, b.lo) : std::max(a.lo, b.lo), is_min ? std::min(a.hi, b.hi) : std::max(a.hi, b.hi)};
+}
 
 IntRange RangeOf(DType dtype) {
   switch (dtype) {
@@ -123,14 +127,8 @@ IntRange RangeOf(const Scalar& scalar, const std::function<IntRange(const Scalar
       const IntRange value = part(0);
       return value.lo >= 0 && value.hi < by ? value : IntRange{0, by - 1};
     }
-    case Kind::kMin: {
-      const IntRange a = part(0), b = part(1);
-      return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
-    }
-    case Kind::kMax: {
-      const IntRange a = part(0), b = part(1);
-      return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
-    }
+    case Kind::kMin:
+    case Kind::kMax: return Chosen(scalar->kind, part(0), part(1));
     case Kind::kSelect: return Either(part(1), part(2));
     case Kind::kCall: return Absolute(part(0));
     default: return {};

@@ -25,6 +25,8 @@ IntRange Sum(IntRange a, IntRange b);
 IntRange Difference(IntRange a, IntRange b);
 /// The smallest range that holds both.
 IntRange Either(IntRange a, IntRange b);
+/// Of the smaller or the larger of two numbers, as `kind` says: kMin or kMax.
+IntRange Chosen(Kind kind, IntRange a, IntRange b);
 
 /// All numbers of an integer type of up to 32 bits, and those of u64 that are not negative; all integers for any other type.
 IntRange RangeOf(DType dtype);
