@@ -28,13 +28,8 @@ Scalar InSteps(Scalar scalar, const Ranges& ranges) {
   return scalar;
 }
 
-bool EndsWithBlock(const Scalar& hi, const Range& range, const Ranges& ranges) {
-  const Scalar extent = InSteps(symbolic::Sub(hi, range.lo), ranges);
-  int64_t value = 0;
-  if (symbolic::IsInt(extent, &value)) return value % range.step == 0;
-  // Where terms cancel they are compared as a sum, where some are maxima or minima each by what it is made of.
-  const auto divides = [&](int64_t divisor) { return divisor != 0 && divisor % range.step == 0; };
-  return divides(symbolic::DivisorOfTerms(extent)) || divides(symbolic::KnownDivisor(extent));
+bool EndsWithBlock(const Scalar& hi, const Range& range, const Ranges& ranges, Integers& launch) {
+  return launch.IsMultiple(InSteps(symbolic::Sub(hi, range.lo), ranges), range.step);
 }
 
 /// At `hi`, or earlier: where a block is cut again, with that block.
@@ -52,7 +47,7 @@ bool AllEnds(const Scalar& hi, const Holds& holds) {
 
 }  // namespace
 
-bool IsClipped(const Ranges& ranges, const std::vector<Scalar>& holding, const Clipped& access) {
+bool IsClipped(const Ranges& ranges, const std::vector<Scalar>& holding, Integers& launch, const Clipped& access) {
   const auto is_behind_all = [&](const Scalar& hi) {
     const Scalar block_end = symbolic::Add(access.start, symbolic::Int(access.extent));
     const Scalar seen = symbolic::Make(Kind::kMin, DType::kI64, {block_end, access.end});
@@ -71,7 +66,7 @@ bool IsClipped(const Ranges& ranges, const std::vector<Scalar>& holding, const C
     if (!from || *from < 0 || *from + access.extent > range.step || range.step == 1) continue;
     if (IsWithin(access.end, range.hi)) return true;
     return AllEnds(range.hi, [&](const Scalar& hi) {
-      return symbolic::Equal(hi, access.end) || EndsWithBlock(hi, range, ranges) || is_behind_all(hi);
+      return symbolic::Equal(hi, access.end) || EndsWithBlock(hi, range, ranges, launch) || is_behind_all(hi);
     });
   }
   return true;

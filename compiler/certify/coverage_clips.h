@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/certify/integers.h"
 #include "compiler/symbolic/scalar.h"
 
 namespace tkc::certify {
@@ -28,8 +29,9 @@ struct Clipped {
   int64_t ahead = 0;
 };
 
-/// Of the ranges by name, those whose blocks the access begins in. `holding`: conditions under which it is executed.
-bool IsClipped(const Ranges& ranges, const std::vector<symbolic::Scalar>& holding, const Clipped& access);
+/// Of the ranges by name, those whose blocks the access begins in. `holding`: conditions under which it is executed; `launch`: what
+/// holds of the dims and launch scalars.
+bool IsClipped(const Ranges& ranges, const std::vector<symbolic::Scalar>& holding, Integers& launch, const Clipped& access);
 
 /// The conjuncts of a condition.
 void AddConjuncts(const symbolic::Scalar& condition, std::vector<symbolic::Scalar>& conjuncts);

@@ -213,14 +213,14 @@ class StoreWalk {
   /// `ends`: each of them is an end.
   void CheckClip(const Op& op, const Scalar& start, int64_t extent, const std::vector<Scalar>& ends, int64_t ahead = 0) {
     const bool is_clipped = std::ranges::any_of(ends, [&](const Scalar& end) {
-      return IsClipped(ranges_, holding_, {start, extent, end, ahead}) || IsOfLaterLoop(op, start, extent, end);
+      return IsClipped(ranges_, holding_, launch_, {start, extent, end, ahead}) || IsOfLaterLoop(op, start, extent, end);
     });
     if (!is_clipped) Fail(op, fmt::format("`{}` is not clipped where its range ends", op.symbol));
   }
 
   /// Whether it copies in front of a loop, which need not be the next one, a block of that loop's, whose range may begin with
   /// another one and end behind that. That it is a block which the loop would copy itself, AheadProof says.
-  bool IsOfLaterLoop(const Op& op, const Scalar& start, int64_t extent, const Scalar& end) const {
+  bool IsOfLaterLoop(const Op& op, const Scalar& start, int64_t extent, const Scalar& end) {
     if (op.code != OpCode::kCopyAsync && op.code != OpCode::kCopyToShared) return false;
     Scope scope = scope_;
     for (auto ops = behind_.rbegin(); ops != behind_.rend(); ++ops) {
@@ -232,12 +232,13 @@ class StoreWalk {
     return false;
   }
 
-  bool IsBlockOf(const Op& loop, const Scope& scope, const Scalar& start, int64_t extent, const Scalar& end) const {
+  bool IsBlockOf(const Op& loop, const Scope& scope, const Scalar& start, int64_t extent, const Scalar& end) {
     const Scalar lo = scope.Resolve(loop.scalars[0]);
     const std::optional<int64_t> from = symbolic::ConstantDifference(start, lo);
     if (!from || *from < 0 || *from % loop.number + extent > loop.number) return false;
     const Scalar in_block = symbolic::Add(symbolic::Name(loop.symbol), symbolic::Int(*from % loop.number));
-    return IsClipped({{loop.symbol, {lo, scope.Resolve(loop.scalars[1]), loop.number}}}, holding_, {in_block, extent, end});
+    return IsClipped({{loop.symbol, {lo, scope.Resolve(loop.scalars[1]), loop.number}}}, holding_, launch_,
+                     {in_block, extent, end});
   }
 
   int64_t Ahead(ir::ValueId view) const {
@@ -359,6 +360,7 @@ class StoreWalk {
   Ranges ranges_;
   std::vector<std::span<const Op>> behind_;  // what is visited, in its region and in each around it, the innermost last
   std::vector<std::string> loops_, usable_;
+  Integers launch_ = Integers::OfLaunch(kernel_);
   std::vector<Scalar> holding_;  // conditions around, of the branches taken
   std::string conditions_;       // around that depend on the tile
   bool takes_turns_ = false;     // every instance of the worker executes what stands here, in every tile

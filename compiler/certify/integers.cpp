@@ -36,6 +36,14 @@ void TakeMinima(const Scalar& scalar, std::vector<Scalar>& ends) {
 
 }  // namespace
 
+Integers Integers::OfLaunch(const ir::Kernel& kernel) {
+  Integers integers;
+  for (const std::string& dim : kernel.dims) integers.KnowLeast(dim, Int(0));
+  if (kernel.when) integers.Assume(kernel.when);
+  for (const Scalar& require : kernel.launch_requires) integers.Assume(require);
+  return integers;
+}
+
 Integers::Known& Integers::Find(const std::string& name) {
   const auto [place, is_new] = place_.try_emplace(name, known_.size());
   if (is_new) known_.push_back({name});

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/ir.h"
 #include "compiler/symbolic/polynomial.h"
 #include "compiler/symbolic/scalar.h"
 
@@ -17,6 +18,9 @@ namespace tkc::certify {
 
 class Integers {
  public:
+  /// What holds of the dims and launch scalars wherever the kernel is launched.
+  static Integers OfLaunch(const ir::Kernel& kernel);
+
   /// `name` is at least `least`; nothing is known of how large it is.
   void KnowLeast(const std::string& name, const symbolic::Scalar& least);
   /// `name` is one of lo, lo + step, .. up to `hi`, which it does not reach.

@@ -32,15 +32,6 @@ bool HasMarks(const ir::Kernel& kernel, const ir::Worker& worker) {
   return has_marks || !BoxesBeginAt(kVector, kernel, worker);
 }
 
-/// What holds of the dims and launch scalars wherever the kernel is launched.
-Integers OfLaunch(const ir::Kernel& kernel) {
-  Integers integers;
-  for (const std::string& dim : kernel.dims) integers.KnowLeast(dim, symbolic::Int(0));
-  if (kernel.when) integers.Assume(kernel.when);
-  for (const Scalar& require : kernel.launch_requires) integers.Assume(require);
-  return integers;
-}
-
 class MarkProof {
  public:
   MarkProof(const Program& program, const Agent& agent, Integers integers)
@@ -197,7 +188,7 @@ std::optional<Finding> CheckMarks(const Program& program) {
     if (HasMarks(kernel, worker)) marked.insert(&worker);
   }
   if (marked.empty()) return std::nullopt;
-  const Integers of_launch = OfLaunch(kernel);
+  const Integers of_launch = Integers::OfLaunch(kernel);
   for (const Agent& agent : program.agents) {
     if (!marked.contains(agent.worker)) continue;
     if (auto finding = MarkProof(program, agent, of_launch).Run()) return finding;

@@ -11,6 +11,7 @@
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
 #include "compiler/ir/rewrite.h"
+#include "compiler/passes/index_facts.h"
 #include "compiler/passes/known_ranges.h"
 #include "compiler/symbolic/polynomial.h"
 
@@ -256,6 +257,21 @@ class Conditions {
   std::set<ValueId> touched_;  // values that may have lost their last use
 };
 
+/// A range that ends with its blocks, or with the tensor, hides nothing of them.
+void ShowWholeBlocks(const ir::Kernel& kernel, ir::Worker& worker) {
+  const IndexFacts facts(kernel, worker);
+  ForEachOp(worker.body, [&](Op& op) {
+    if (op.axes.empty()) return;
+    const ir::TensorParam& tensor = FindTensor(kernel, op.symbol);
+    for (size_t i = 0; i < op.axes.size(); ++i) {
+      ir::AxisRange& axis = op.axes[i];
+      if (!axis.lo && !axis.hi) continue;
+      const std::optional<std::vector<ir::Scalar>> ends = facts.EndsInsideBlocks(axis, tensor.extents[i]);
+      if (ends && ends->empty()) axis.lo = axis.hi = {};
+    }
+  });
+}
+
 }  // namespace
 
 Result<void> ApplyConditions(ir::Kernel& kernel, Diagnostics&) {
@@ -268,6 +284,7 @@ Result<void> ApplyConditions(ir::Kernel& kernel, Diagnostics&) {
     conditions.Enter(worker);
     conditions.Apply(worker.body);
     conditions.DropUnused(worker.body);
+    ShowWholeBlocks(kernel, worker);
   }
   std::erase_if(kernel.lets, Conditions::IsNumber);
   return {};

@@ -38,7 +38,7 @@ std::string CopyEngine::Obstacle(const Op& access, const ir::Type& type, std::ve
   const std::vector<ir::Scalar>& extents = FindTensor(kernel, access.symbol).extents;
   for (size_t i = 0; i < access.axes.size(); ++i) {
     const ir::AxisRange& axis = access.axes[i];
-    if (!ShowsAll(access, axis, extents[i], where)) return "the block may end before the tensor does";
+    if (!ShowsAll(axis, extents[i], where)) return "the block may end before the tensor does";
     if (axis.extent > kMaxAxis) return fmt::format("more than {} elements along an axis", kMaxAxis);
     kept += !axis.dropped;
   }
@@ -59,9 +59,7 @@ std::string CopyEngine::Obstacle(const Op& access, const ir::Type& type, std::ve
 }
 
 /// Whether the engine, which cuts a block where the tensor ends, shows all of it that is to be seen, and nothing else.
-bool CopyEngine::ShowsAll(const Op& access, const ir::AxisRange& axis, const ir::Scalar& extent,
-                          std::vector<ir::Scalar>* where) const {
-  if (access.code == OpCode::kStore) return !axis.lo && !axis.hi;
+bool CopyEngine::ShowsAll(const ir::AxisRange& axis, const ir::Scalar& extent, std::vector<ir::Scalar>* where) const {
   const std::optional<std::vector<ir::Scalar>> ends = facts.EndsInsideBlocks(axis, extent);
   if (!ends || (!where && !ends->empty())) return false;
   const ir::Scalar end = symbolic::Add(axis.start, symbolic::Int(axis.extent));

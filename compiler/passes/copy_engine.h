@@ -32,7 +32,7 @@ struct CopyEngine {
   std::string Map(const ir::Op& access, const ir::Buffer& buffer, bool is_store);
 
  private:
-  bool ShowsAll(const ir::Op& access, const ir::AxisRange& axis, const ir::Scalar& extent, std::vector<ir::Scalar>* where) const;
+  bool ShowsAll(const ir::AxisRange& axis, const ir::Scalar& extent, std::vector<ir::Scalar>* where) const;
 };
 
 /// Where the access starts.

@@ -2,7 +2,9 @@
 // How tiles get from registers to memory: staged in shared memory in chunks of columns, which the copy engine or all threads store
 // whole lines of, or straight from where they are.
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -102,9 +104,10 @@ struct Stores {
   const Target& target = engine.target;
   const int64_t for_tiles = BytesForTiles(kernel, target);  // by the program as it was
   const std::set<std::string> of_loops = PipesOfLoops(kernel);
-  std::set<std::string> own_stages{};  // staging buffers of the worker
+  std::map<std::string, bool> own_stages{};  // staging buffers of the worker, and whether the engine reads them
 
-  ir::Buffer StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, const std::string& purpose);
+  ir::Buffer StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, bool by_engine,
+                           const std::string& purpose);
   Op StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer, bool by_engine);
   Region StagedStore(const Op& store);
   Region DirectStore(const Op& store);
@@ -115,8 +118,10 @@ struct Stores {
 };
 
 /// The buffer in which the worker stages the chunks of a tile for the tensor. A worker's stores of one shape take turns with one
-/// buffer. Another worker, another shape of chunk or number of them has its own.
-ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, const std::string& purpose) {
+/// buffer. Another worker, another shape of chunk or number of them has its own; and so have stores by threads beside those by the
+/// engine, as the waits before a chunk count the latter only.
+ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, bool by_engine,
+                                 const std::string& purpose) {
   ir::Buffer buffer;
   buffer.name = tensor.name + "_stage";
   buffer.dtype = tensor.dtype;
@@ -130,7 +135,9 @@ ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& t
   buffer.swizzle = layout::ChooseSwizzle(tensor.dtype, chunk.rows, chunk.cols);
   buffer.purpose = purpose;
   const auto is_same = [&](const ir::Buffer& b) {
-    return own_stages.count(b.name) != 0 && b.rows == buffer.rows && b.cols == buffer.cols && b.count == buffer.count;
+    const auto own = own_stages.find(b.name);
+    return own != own_stages.end() && own->second == by_engine && b.rows == buffer.rows && b.cols == buffer.cols &&
+           b.count == buffer.count;
   };
   const ir::Buffer* same = ir::FindNamed(kernel.buffers, buffer.name);
   for (int i = 1; same && !is_same(*same); ++i) {
@@ -138,7 +145,7 @@ ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& t
     same = ir::FindNamed(kernel.buffers, buffer.name);
   }
   if (!same) kernel.buffers.push_back(buffer);
-  own_stages.insert(buffer.name);
+  own_stages.emplace(buffer.name, by_engine);
   return buffer;
 }
 
@@ -168,8 +175,9 @@ Region Stores::StagedStore(const Op& store) {
   const bool is_turned = IsTurned(store);
   ir::Type staged{tensor.dtype, type.rows, chunk_cols, ir::Space::kShared, false};
   if (is_turned) std::swap(staged.rows, staged.cols);
+  const bool by_engine = IsStoredByEngine(store);
   const ir::Buffer buffer =
-      StagingBuffer(staged, tensor, chunks,
+      StagingBuffer(staged, tensor, chunks, by_engine,
                     fmt::format("staging of {}, {} {} at a time", tensor.name, chunk_cols, is_turned ? "rows" : "columns"));
   const std::string counter = tensor.name + "_chunk";
   const ir::Scalar first = chunks == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(counter), symbolic::Int(chunk_cols));
@@ -208,7 +216,7 @@ Region Stores::StagedStore(const Op& store) {
   if (is_turned) cut = std::find_if(cut + 1, access.axes.rend(), is_kept);
   cut->start = symbolic::Add(cut->start, first);
   cut->extent = chunk_cols;
-  emit(StoreStaged(access, stage, buffer, IsStoredByEngine(store)));
+  emit(StoreStaged(access, stage, buffer, by_engine));
   if (chunks == 1) return body;
   return {Unroll(counter, chunks, std::move(body), store.span)};
 }
