@@ -44,16 +44,21 @@ void Staging::CheckProduct(const Op& op) {
   const ir::Type& a = kernel_.TypeOf(op.operands[has_acc]);
   const ir::Type& b = kernel_.TypeOf(op.operands[has_acc + 1]);
   const auto complain = [&](int64_t found, const char* what, int64_t unit, bool is_shared_out = false) {
-    DiagnosticBuilder report = diagnostics_.Error(
-        DiagnosticKind::kMatrixShape, op.span,
-        fmt::format("the product has {} {} in one worker instance; the matrix unit takes multiples of {}", found, what, unit));
+    DiagnosticBuilder report =
+        diagnostics_.Error(DiagnosticKind::kMatrixShape, op.span,
+                           fmt::format("the product has {} {} in one worker instance; {} multiples of {}", found, what,
+                                       unit == kMatrixRows ? "its four warps together take" : "the matrix unit takes", unit));
     report.Label(op.span, fmt::format("`{}[{}, {}] @ {}[{}, {}]`", Name(a.dtype), a.rows, a.cols, Name(b.dtype), b.rows, b.cols));
     if (unit == kMatrixRows && !by_warps_) TurnedTiles(kernel_, worker_).NoteObstacle(report);
-    // Blocks beyond the edge of a tensor cost no care: a few rows of a tensor are a block of 64, too.
+    // Blocks beyond the edge of a tensor cost no care: a few rows of a tensor are a block of 64, too, also of an axis that is
+    // shorter.
     const int64_t enough = (found + unit - 1) / unit * unit;
-    report.Help(fmt::format("take {} {}{}: of a block, what lies beyond the end of a tensor is zero, and is not stored", enough,
-                            what,
-                            is_shared_out ? fmt::format(" for each instance, or fewer instances of `{}`", worker_.name) : ""));
+    report.Help(
+        is_shared_out
+            ? fmt::format("take {} {} for each instance, or fewer instances of `{}`", enough, what, worker_.name)
+            : fmt::format("take {} {}: what of a block lies beyond the end of a tensor is zero and is not stored, so take an "
+                          "axis that is shorter as `0 :+ {}`",
+                          enough, what, enough));
   };
   if (a.rows % unit_.rows != 0) complain(a.rows, "rows", unit_.rows, worker_.instances > 1);
   if (b.cols % unit_.cols != 0) complain(b.cols, "columns", unit_.cols);

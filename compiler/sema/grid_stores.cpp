@@ -165,8 +165,10 @@ class Collector {
         break;
       case Kind::kEq:
       case Kind::kNe: {
-        const symbolic::Scalar &a = condition->args[0], &b = condition->args[1];
-        if (holds != (condition->kind == Kind::kEq) || !IsExact(a) || !IsExact(b)) return;
+        const symbolic::Scalar& a = condition->args[0];
+        symbolic::Scalar b = condition->args[1];
+        if (holds != (condition->kind == Kind::kEq)) b = OtherOfTwo(a, b);
+        if (!b || !IsExact(a) || !IsExact(b)) return;
         std::optional<Polynomial> difference = symbolic::ToPolynomial(symbolic::Sub(a, b));
         if (!difference || difference->empty()) return;
         // The same for `a == b` and `b == a`: what comes last is positive.
@@ -176,6 +178,19 @@ class Collector {
       }
       default: break;
     }
+  }
+
+  /// The value that is left where a variable of two values is not `value`; null for anything else.
+  symbolic::Scalar OtherOfTwo(const symbolic::Scalar& variable, const symbolic::Scalar& value) const {
+    if (variable->kind != symbolic::Kind::kName) return {};
+    for (const Iteration& iteration : around_) {
+      if (!iteration.first || iteration.step != 1 || iteration.span != 2 || table_.NameOf(iteration.var) != variable->name)
+        continue;
+      const symbolic::Scalar next = symbolic::Add(iteration.first, symbolic::Int(1));
+      if (symbolic::Equal(value, iteration.first)) return next;
+      if (symbolic::Equal(value, next)) return iteration.first;
+    }
+    return {};
   }
 
   void AddStore(const Stmt& stmt) {
