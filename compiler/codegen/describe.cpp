@@ -113,11 +113,11 @@ std::string Walks(const ir::Kernel& kernel) {
     who += " over the tiles";
     if (!is_row_by_row) who += " " + OrderText(kernel);
     if (kernel.dynamic) who += ", all but the first of each drawn from a counter";
-    if (kernel.is_uneven) who += kernel.dynamic ? ", the longest first" : ", there and back, the longest first";
+    if (kernel.is_uneven) who += kernel.dynamic ? ", the longest tiles first" : ", back and forth, the longest tiles first";
   } else {
     who = kernel.SharesTile() ? fmt::format("One cluster of {} blocks for each tile", blocks) : "One block for each tile";
     if (!is_row_by_row) who += ", " + OrderText(kernel);
-    if (kernel.is_uneven) who += ", the longest first";
+    if (kernel.is_uneven) who += ", the longest tiles first";
     if (shares_loads) who += fmt::format(", {} in a cluster, which share loads", blocks);
   }
   if (kernel.resident > 1 && (blocks > 1 || !kernel.persistent)) {

@@ -220,8 +220,9 @@ void DrawFoldedPipe(const ir::Pipe& pipe, const FoldedTraffic& traffic, std::vec
   const std::string arrow = fmt::format("  {} --- {} ---> ", from, traffic.filled_by);
   lines.push_back(fmt::format("{}{} ----> {}", arrow, SlotBoxes(pipe.slots), RoleNames(traffic.receivers)));
   // Where in the ring the two ends of one iteration are.
-  const std::string_view turns = traffic.ahead > 0          ? "wait for it, meet, read; the slot before it takes the next copies"
-                                 : !traffic.senders.empty() ? "write, meet, read"
+  const std::string_view turns = traffic.ahead > 0
+                                     ? "wait for the slot, synchronise, read; the next copies go into the slot before it"
+                                 : !traffic.senders.empty() ? "write, synchronise, read"
                                                             : "";
   if (!turns.empty()) lines.push_back(fmt::format("{}^ {}", std::string(arrow.size(), ' '), turns));
 }

@@ -55,8 +55,7 @@ class ChoiceEmitter {
     bool has_costs = false;
     for (size_t i = 0; i < count; ++i) has_costs = has_costs || HasCost(i);
     out_.Comment(fmt::format("The number of the first schedule whose condition holds{}{}.",
-                             has_costs ? "; where schedules offer at a cost, of the cheapest of them" : "",
-                             always ? "" : ", or -1"));
+                             has_costs ? "; of those that have a cost, the cheapest" : "", always ? "" : ", or -1"));
     out_.Open("int choose() const");
     Device();
     Alignment();

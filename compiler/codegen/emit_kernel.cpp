@@ -86,10 +86,10 @@ void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWrit
   const bool all_wait_late = std::all_of(kernel.workers.begin(), kernel.workers.end(), waits);
   out.Comment(
       kernel.barriers.empty() ? "One thread fetches ahead what the copy engine has to know of the tensors."
-      : all_wait_late         ? "One thread prepares the barriers; who uses them waits until those of all blocks stand."
+      : all_wait_late ? "One thread initialises the barriers; whoever uses them waits until all blocks of the cluster have done so."
       : waits_late
-          ? "One thread prepares the barriers; everybody waits until they stand, who reaches into other blocks until theirs do."
-          : "One thread prepares the barriers; everybody waits until they stand.");
+          ? "One thread initialises the barriers; all wait for it, and whoever reaches into other blocks waits for theirs, too."
+          : "One thread initialises the barriers; all others wait for it.");
   out.Open("if (tk::thread::index() == 0)");
   for (const ir::TensorMap& map : kernel.maps) {
     const std::string usable = ir::UsableFlag(map.name);  // a map that can't be used holds nothing

@@ -104,7 +104,7 @@ bool OpEmitter::EmitShared(const Op& op) {
       return true;
     case OpCode::kFenceAsync:
       quoter_.LineWithRemark("tk::fence_async_proxy();",
-                             "what threads read and wrote comes before what the copy engine or matrix unit does next");
+                             "orders what threads read and wrote before what the copy engine or matrix unit does next");
       return true;
     default: return false;
   }
@@ -179,7 +179,7 @@ bool OpEmitter::EmitMeeting(const Op& op) {
                             scalars_.Text(op.scalars[0]), op.number));
       return true;
     case OpCode::kWaitPrevious:
-      out_.Line(fmt::format("{}tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended",
+      out_.Line(fmt::format("{}tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel",
                             op.scalars.empty() ? "" : fmt::format("if ({}) ", scalars_.Text(op.scalars[0]))));
       return true;
     case OpCode::kClusterWait: out_.Line("tk::cluster::wait();"); return true;

@@ -248,7 +248,7 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
   buffer.cols = type.cols / kernel_.split * (kernel_.split - 1);
   buffer.instances = worker.instances;
   buffer.is_fragments = true;
-  buffer.purpose = fmt::format("what the other blocks have of this one's columns of {}", kernel_.values[acc].name);
+  buffer.purpose = fmt::format("partial sums of {} from the other blocks, for the columns of this one", kernel_.values[acc].name);
 
   Op send{OpCode::kSplitSend, {}, {acc}};
   send.symbol = buffer.name;

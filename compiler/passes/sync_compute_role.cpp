@@ -53,8 +53,7 @@ void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
   if (!release.is_previous) held_pipes_.erase(release.pipe);
   if (traffic_.filled_once.count(release.pipe) == 0) {
     const bool is_fenced = IsFenced(release.pipe);
-    const std::string why = is_fenced ? ", and its reads come before what the copy engine writes there next" : "";
-    out.push_back(Explain("This worker is done with the slot: it goes back" + why + ".", release.span));
+    out.push_back(Explain("This worker is done with the slot: it goes back.", release.span));
     if (is_fenced) out.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, release.span));
     const std::string slot = present_.at(release.pipe) + (release.is_previous ? ".previous" : "");
     out.push_back(MakeOp(OpCode::kArrive, EmptyBarrier(release.pipe), slot, release_kind_.at(release.pipe), release.span));

@@ -246,7 +246,7 @@ void FoldedSync::Drain(const Op& loop, State& state, Region& out) const {
     if (ahead.count(place.name) > 0) newest = newest < 0 ? since : std::min(newest, since);
   }
   if (newest < 0) return;
-  out.push_back(Explain("The copies beyond the end: zeros, or blocks that nobody reads.", span));
+  out.push_back(Explain("Wait for the copies that ran ahead past the end: zeros, or blocks that nobody reads.", span));
   WaitFor(newest, span, state, out);
 }
 

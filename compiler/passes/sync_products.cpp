@@ -102,8 +102,10 @@ void ComputeRoleSync::FlyAround(Op op, const ProductsInFlight& flight, Region& o
       Product(source[i], body);
       Region releases = ReleasePrevious(read_last(before), source[i].span);
       if (i == products.front() || !releases.empty()) {
-        body.push_back(
-            Explain("One product stays in flight; the one before it is complete, so its slot goes back.", source[i].span));
+        body.push_back(Explain(products.size() == 1
+                                   ? "One product stays in flight; the one before it is complete, so its slot goes back."
+                                   : "One product stays in flight; those before it are complete, so their slots go back.",
+                               source[i].span));
         body.push_back(MakeOp(OpCode::kMmaWait, "", "", 1, source[i].span));
       }
       if (i == products.front() && !releases.empty())

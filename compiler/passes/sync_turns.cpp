@@ -85,10 +85,10 @@ void TakeTurns(const ir::Kernel& kernel, const ir::Worker& worker, const RingsOf
   const std::set<std::string> pipes = PipesInTurn(kernel, worker, body);
   const auto first = std::find_if(body.begin(), body.end(), [&](const Op& op) { return HasTraffic(op, pipes); });
   if (first == body.end()) return;
-  const Region wait = {Explain("Its turn comes when the instance before gives it on.", worker.span),
+  const Region wait = {Explain("Wait until the previous instance hands over the turn.", worker.span),
                        meet(OpCode::kNamedSync, instance)};
   body.insert(first, wait.begin(), wait.end());
-  GiveOn(body, pipes, {Explain("It gives the turn on.", worker.span), meet(OpCode::kNamedArrive, next)});
+  GiveOn(body, pipes, {Explain("Hand over the turn.", worker.span), meet(OpCode::kNamedArrive, next)});
   // The first turn needs no one before it: the last instance gives it away.
   out.push_back(If(symbolic::Kind::kEq, instance, symbolic::Int(worker.instances - 1),
                    {meet(OpCode::kNamedArrive, symbolic::Int(0))}, worker.span));

@@ -43,7 +43,7 @@ TK_KERNEL(384)
 gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const tk::tensor<tk::bf16, 2> C, const int K,
            const int m_blocks, const int n_blocks, const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_large_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread initialises the barriers; all others wait for it.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(B_map);
@@ -66,7 +66,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 128;
         const int n = n_block * 256;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -89,7 +89,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 128;
       const int n = n_block * 256;
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       // var acc: f32[BM / W, BN] = 0
       auto acc = tk::fill<float, 64, 256, layout>(0.0f);
       // for k in K by BK
@@ -118,7 +118,7 @@ gemm_large(TK_TENSOR_MAP A_map, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map, const 
         if (tk::warpgroup::thread() == 0) tk::wait_stores_read<1>();
         tk::warpgroup::sync(w + 1);
         tk::warpgroup::store_shared(stage, C_values);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
         tk::warpgroup::sync(w + 1);
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {

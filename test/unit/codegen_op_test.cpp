@@ -293,7 +293,7 @@ TEST_F(OpCpp, SharedMemory) {
             "tk::warpgroup::store_cluster<2>(v, x, shared.ab_full[ab.slot]);\n");
   EXPECT_EQ(
       Print(Plain(OpCode::kFenceAsync)),
-      "tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next\n");
+      "tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next\n");
   EXPECT_EQ(Print(Plain(OpCode::kSyncRole, "", "", 0, {N("w")})), "tk::warpgroup::sync(w + 1);\n");
   EXPECT_EQ(Print(Plain(OpCode::kSyncRole, "", "", 1)), "tk::warp::sync();\n");
 }
@@ -414,7 +414,7 @@ TEST_F(OpCpp, RolesAndComments) {
   EXPECT_EQ(Print(Plain(OpCode::kClusterSync)), "tk::cluster::sync();\n");
   EXPECT_EQ(Print(Plain(OpCode::kClusterWait)), "tk::cluster::wait();\n");
   EXPECT_EQ(Print(Plain(OpCode::kWaitPrevious, "", "", 0, {symbolic::Make(symbolic::Kind::kEq, DType::kBool, {N("tile"), I(0)})})),
-            "if (tile == 0) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended\n");
+            "if (tile == 0) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel\n");
   EXPECT_EQ(Print(Plain(OpCode::kPriority, "", "", 1)), "tk::warp::set_priority<1>();\n");
   EXPECT_EQ(Print(Plain(OpCode::kComment, "why \\")), "// why \\ .\n");
 }

@@ -21,7 +21,7 @@ namespace {
 //
 // Pipe `ab`, 4 slots; copies run 4 blocks ahead of the loop that reads:
 //   global memory --- copy_pieces ---> [ 0 | 1 | 2 | 3 ] ----> compute
-//                                      ^ wait for it, meet, read; the slot before it takes the next copies
+//                                      ^ wait for the slot, synchronise, read; the next copies go into the slot before it
 //
 // Shared memory, 69632 bytes:
 //    offset   bytes
@@ -107,7 +107,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
     tk::warpgroup::multiply(acc, a_3, b_3);
   }
   // ab <- (A[m, k], B[k, n])
-  // The copies beyond the end: zeros, or blocks that nobody reads.
+  // Wait for the copies that ran ahead past the end: zeros, or blocks that nobody reads.
   tk::wait_copies<0>();
   // C[m, n].rows(w / WN).cols(w % WN) <- acc
   const auto rounded = tk::convert<tk::bf16>(acc);
@@ -133,7 +133,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
 //
 // Pipe `ab`, 4 slots; copies run 4 blocks ahead of the loop that reads:
 //   global memory --- copy_pieces ---> [ 0 | 1 | 2 | 3 ] ----> compute
-//                                      ^ wait for it, meet, read; the slot before it takes the next copies
+//                                      ^ wait for the slot, synchronise, read; the next copies go into the slot before it
 //
 // Shared memory, 73728 bytes:
 //    offset   bytes
@@ -212,7 +212,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     tk::warpgroup::multiply(acc, a_1, b_1);
   }
   // ab <- (A[m, k], B[k, n])
-  // The copies beyond the end: zeros, or blocks that nobody reads.
+  // Wait for the copies that ran ahead past the end: zeros, or blocks that nobody reads.
   tk::wait_copies<0>();
   // C[m, n].rows(w / WN).cols(w % WN) <- acc
   const auto rounded = tk::convert<tk::bf16>(acc);
@@ -238,7 +238,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
 //
 // Pipe `ab`, 4 slots; copies run 4 blocks ahead of the loop that reads:
 //   global memory --- copy_pieces ---> [ 0 | 1 | 2 | 3 ] ----> compute[0..1]
-//                                      ^ wait for it, meet, read; the slot before it takes the next copies
+//                                      ^ wait for the slot, synchronise, read; the next copies go into the slot before it
 //
 // Shared memory, 106496 bytes:
 //    offset   bytes
@@ -317,7 +317,7 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
     tk::warpgroup::multiply(acc, part_1, b_1);
   }
   // ab <- (A[m, k], B[k, n])
-  // The copies beyond the end: zeros, or blocks that nobody reads.
+  // Wait for the copies that ran ahead past the end: zeros, or blocks that nobody reads.
   tk::wait_copies<0>();
   // C[m, n].rows(w / WN).cols(w % WN) <- acc
   const auto rounded = tk::convert<tk::bf16>(acc);

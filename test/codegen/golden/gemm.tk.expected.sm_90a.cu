@@ -47,7 +47,7 @@ TK_KERNEL(256)
 gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
             const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread initialises the barriers; all others wait for it.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -65,7 +65,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
-      tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       const int tile = tk::block::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -85,7 +85,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     tk::ring<6> ab;
-    tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+    tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
     const int tile = tk::block::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -116,7 +116,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
       auto& staged = shared.C_stage[C_chunk];
       tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
@@ -151,7 +151,7 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
 //         0   98304  ab_0[6]     bf16[64, 128], swizzle 128  pipe ab, field 0
 //     98304   98304  ab_1[6]     bf16[128, 64], swizzle 128  pipe ab, field 1
 //    196608    4096  C_stage     bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    200704    8192  acc_shares  f32[64, 32]                 what the other blocks have of this one's columns of acc
+//    200704    8192  acc_shares  f32[64, 32]                 partial sums of acc from the other blocks, for the columns of this one
 //    208896     104  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
@@ -170,7 +170,7 @@ TK_CLUSTER_KERNEL(256, 2)
 gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                    const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_decode_halves_shared>();
-  // One thread prepares the barriers; everybody waits until they stand, who reaches into other blocks until theirs do.
+  // One thread initialises the barriers; all wait for it, and whoever reaches into other blocks waits for theirs, too.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -190,7 +190,7 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
-      tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -213,7 +213,7 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     tk::ring<6> ab;
-    tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+    tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -251,7 +251,7 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
     auto& staged = shared.C_stage;
     tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
-    tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+    tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
     tk::warpgroup::sync();
     if (C_map_usable) {
       if (tk::warpgroup::thread() == 0) {
@@ -284,7 +284,7 @@ gemm_decode_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
 //    offset   bytes
 //         0   98304  ab_0[6]     bf16[64, 128], swizzle 128  pipe ab, field 0
 //     98304   98304  ab_1[6]     bf16[128, 64], swizzle 128  pipe ab, field 1
-//    196608   14336  acc_shares  f32[64, 56]                 what the other blocks have of this one's columns of acc
+//    196608   14336  acc_shares  f32[64, 56]                 partial sums of acc from the other blocks, for the columns of this one
 //    210944     104  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
@@ -301,7 +301,7 @@ TK_CLUSTER_KERNEL(256, 8)
 gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, const tk::tensor<tk::bf16, 2> C,
                     const int M, const int K, const tk::divisor n_blocks) {
   auto& shared = tk::block::shared<gemm_decode_eighths_shared>();
-  // One thread prepares the barriers; everybody waits until they stand, who reaches into other blocks until theirs do.
+  // One thread initialises the barriers; all wait for it, and whoever reaches into other blocks waits for theirs, too.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -320,7 +320,7 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<6> ab;  // the slot at hand, and the parity of this lap: phase
-      tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -343,7 +343,7 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     tk::ring<6> ab;
-    tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+    tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -402,7 +402,7 @@ gemm_decode_eighths(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP
 //         0   65536  ab_0[8]     bf16[64, 64], swizzle 128   pipe ab, field 0
 //     65536  131072  ab_1[8]     bf16[64, 128], swizzle 128  pipe ab, field 1
 //    196608    4096  C_stage     bf16[64, 32], swizzle 64    staging of C, 32 columns at a time
-//    200704   24576  acc_shares  f32[64, 96]                 what the other blocks have of this one's columns of acc
+//    200704   24576  acc_shares  f32[64, 96]                 partial sums of acc from the other blocks, for the columns of this one
 //    225280     136  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
@@ -421,7 +421,7 @@ TK_CLUSTER_KERNEL(256, 4)
 gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
               const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_quarters_shared>();
-  // One thread prepares the barriers; everybody waits until they stand, who reaches into other blocks until theirs do.
+  // One thread initialises the barriers; all wait for it, and whoever reaches into other blocks waits for theirs, too.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -441,7 +441,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<8> ab;  // the slot at hand, and the parity of this lap: phase
-      tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -464,7 +464,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     // worker compute[WM * WN] as w
     using layout = tk::mma_layout;
     tk::ring<8> ab;
-    tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+    tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -502,7 +502,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
     auto& staged = shared.C_stage;
     tk::warpgroup::store_shared(staged, tk::convert<tk::bf16>(acc_sum));
-    tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+    tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
     tk::warpgroup::sync();
     if (C_map_usable) {
       if (tk::warpgroup::thread() == 0) {
@@ -536,7 +536,7 @@ gemm_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map
 //         0   81920  ab_0[5]        bf16[128, 64], swizzle 128  pipe ab, field 0
 //     81920   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
 //    163840   16384  C_stage[2][2]  bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    180224   32768  acc_shares[2]  f32[64, 64]                 what the other blocks have of this one's columns of acc
+//    180224   32768  acc_shares[2]  f32[64, 64]                 partial sums of acc from the other blocks, for the columns of this one
 //    212992      96  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
@@ -555,7 +555,7 @@ TK_CLUSTER_KERNEL(384, 2)
 gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, TK_TENSOR_MAP C_map,
                    const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_square_halves_shared>();
-  // One thread prepares the barriers; everybody waits until they stand, who reaches into other blocks until theirs do.
+  // One thread initialises the barriers; all wait for it, and whoever reaches into other blocks waits for theirs, too.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -578,7 +578,7 @@ gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
-      tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -604,7 +604,7 @@ gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<5> ab;
-    tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+    tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -645,7 +645,7 @@ gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
       auto& staged = shared.C_stage[w][C_chunk];
       tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
-      tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+      tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
         if (tk::warpgroup::thread() == 0) {
@@ -681,7 +681,7 @@ gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
 //         0   81920  ab_0[5]        bf16[128, 64], swizzle 128  pipe ab, field 0
 //     81920   81920  ab_1[5]        bf16[64, 128], swizzle 128  pipe ab, field 1
 //    163840    8192  C_stage[2]     bf16[32, 64], swizzle 128   staging of C, 32 rows at a time
-//    172032   49152  acc_shares[2]  f32[64, 96]                 what the other blocks have of this one's columns of acc
+//    172032   49152  acc_shares[2]  f32[64, 96]                 partial sums of acc from the other blocks, for the columns of this one
 //    221184      96  barriers
 //
 // `A_map_rows`: A in boxes of 16 rows, for blocks that reach beyond its end.
@@ -701,7 +701,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
                      const tk::tensor<tk::bf16, 2> C, const int M, const int K, const tk::divisor n_blocks,
                      const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_square_quarters_shared>();
-  // One thread prepares the barriers; everybody waits until they stand, who reaches into other blocks until theirs do.
+  // One thread initialises the barriers; all wait for it, and whoever reaches into other blocks waits for theirs, too.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -724,7 +724,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
     if (tk::warp::index() == 0 && tk::warp::elect()) {
       // worker load
       tk::ring<5> ab;  // the slot at hand, and the parity of this lap: phase
-      tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       const int tile = tk::cluster::index();
       const int m_block = tile / n_blocks;
       const int n_block = tile % n_blocks;
@@ -750,7 +750,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
     using layout = tk::mma_layout;
     const int w = tk::warpgroup::index() - 1;
     tk::ring<5> ab;
-    tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+    tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
     const int tile = tk::cluster::index();
     const int m_block = tile / n_blocks;
     const int n_block = tile % n_blocks;
@@ -788,7 +788,7 @@ gemm_square_quarters(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MA
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
     auto& staged = shared.C_stage[w];
     tk::warpgroup::store_shared(tk::transposed(staged), tk::convert<tk::bf16>(acc_sum));
-    tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+    tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
     tk::warpgroup::sync();
     if (C_map_usable) {
       if (tk::warpgroup::thread() == 0) {
@@ -841,7 +841,7 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks, const int tiles,
                  const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_tile_64x128_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread initialises the barriers; all others wait for it.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -864,7 +864,7 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 64;
         const int n = n_block * 128;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -907,7 +907,7 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -916,7 +916,7 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
         tk::wait_stores_read<0>();
         tk::warpgroup::sync();
         tk::warpgroup::store_shared(staged, rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
@@ -969,7 +969,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
                  const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks, const int tiles,
                  const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_tile_96x128_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread initialises the barriers; all others wait for it.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -992,7 +992,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 96;
         const int n = n_block * 128;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1036,7 +1036,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 3; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -1045,7 +1045,7 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
         tk::wait_stores_read<2>();
         tk::warpgroup::sync();
         tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
@@ -1098,7 +1098,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
                   const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
                   const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_tile_192x192_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread initialises the barriers; all others wait for it.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -1121,7 +1121,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 192;
         const int n = n_block * 192;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1165,7 +1165,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 6; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -1174,7 +1174,7 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         tk::wait_stores_read<1>();
         tk::warpgroup::sync();
         tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
@@ -1228,7 +1228,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
                   const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
                   const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_tile_256x128_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread initialises the barriers; all others wait for it.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -1251,7 +1251,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 256;
         const int n = n_block * 128;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1295,7 +1295,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -1304,7 +1304,7 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         tk::wait_stores_read<3>();
         tk::warpgroup::sync();
         tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
@@ -1357,7 +1357,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
               const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_clusters, const int n_blocks, const int tiles,
               const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_pair_224_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread initialises the barriers; all others wait for it.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -1381,7 +1381,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
         const int m_block = m_cluster * 2 + tk::cluster::rank();
         const int m = m_block * 128;
         const int n = n_block * 224;
-        if (tile == tk::cluster::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+        if (tile == tk::cluster::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1426,7 +1426,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
       if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
       const auto rounded = tk::convert<tk::bf16>(acc);
-      if (tile == tk::cluster::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      if (tile == tk::cluster::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 7; ++C_chunk) {
         const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
@@ -1435,7 +1435,7 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
         tk::wait_stores_read<0>();
         tk::warpgroup::sync();
         tk::warpgroup::store_shared(staged, rounded_chunk);
-        tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+        tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
           if (tk::warpgroup::thread() == 0) {
@@ -1493,7 +1493,7 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
                    const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
                    const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_turns_160x128_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread initialises the barriers; all others wait for it.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -1516,7 +1516,7 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 160;
         const int n = n_block * 128;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1540,11 +1540,11 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 160;
       const int n = n_block * 128;
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 128, 160, layout>(0.0f);
-        // Its turn comes when the instance before gives it on.
+        // Wait until the previous instance hands over the turn.
         tk::named_barrier_sync(turn + 8, 256);
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
@@ -1561,7 +1561,7 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
           if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
           ab.advance();
         }
-        // It gives the turn on.
+        // Hand over the turn.
         tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
         tk::warpgroup::mma_wait<0>(acc);
         if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
@@ -1575,7 +1575,7 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
           tk::wait_stores_read<1>();
           tk::warpgroup::sync();
           tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
-          tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+          tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
           tk::warpgroup::sync();
           if (C_map_usable) {
             if (tk::warpgroup::thread() == 0) {
@@ -1632,7 +1632,7 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
                    const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
                    const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_turns_128x192_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread initialises the barriers; all others wait for it.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -1655,7 +1655,7 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 128;
         const int n = n_block * 192;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1678,11 +1678,11 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 128;
       const int n = n_block * 192;
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 128, 192, layout>(0.0f);
-        // Its turn comes when the instance before gives it on.
+        // Wait until the previous instance hands over the turn.
         tk::named_barrier_sync(turn + 8, 256);
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
@@ -1699,7 +1699,7 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
           if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
           ab.advance();
         }
-        // It gives the turn on.
+        // Hand over the turn.
         tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
         tk::warpgroup::mma_wait<0>(acc);
         if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
@@ -1713,7 +1713,7 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
           tk::wait_stores_read<1>();
           tk::warpgroup::sync();
           tk::warpgroup::store_shared(staged, rounded_chunk);
-          tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+          tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
           tk::warpgroup::sync();
           if (C_map_usable) {
             if (tk::warpgroup::thread() == 0) {
@@ -1770,7 +1770,7 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
                    const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
                    const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_turns_128x128_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread initialises the barriers; all others wait for it.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -1793,7 +1793,7 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
         const int m = m_block * 128;
         const int n = n_block * 128;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1816,11 +1816,11 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 8);
       const int m = m_block * 128;
       const int n = n_block * 128;
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 128, 128, layout>(0.0f);
-        // Its turn comes when the instance before gives it on.
+        // Wait until the previous instance hands over the turn.
         tk::named_barrier_sync(turn + 8, 256);
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
@@ -1837,7 +1837,7 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
           if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
           ab.advance();
         }
-        // It gives the turn on.
+        // Hand over the turn.
         tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
         tk::warpgroup::mma_wait<0>(acc);
         if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
@@ -1851,7 +1851,7 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
           tk::wait_stores_read<1>();
           tk::warpgroup::sync();
           tk::warpgroup::store_shared(staged, rounded_chunk);
-          tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+          tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
           tk::warpgroup::sync();
           if (C_map_usable) {
             if (tk::warpgroup::thread() == 0) {
@@ -1908,7 +1908,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
                   const tk::tensor<tk::bf16, 2> C, const int M, const int K, const int m_blocks, const int n_blocks,
                   const int tiles, const bool C_map_usable) {
   auto& shared = tk::block::shared<gemm_turns_64x256_shared>();
-  // One thread prepares the barriers; everybody waits until they stand.
+  // One thread initialises the barriers; all others wait for it.
   if (tk::thread::index() == 0) {
     tk::prefetch(A_map);
     tk::prefetch(A_map_rows);
@@ -1931,7 +1931,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 32);
         const int m = m_block * 64;
         const int n = n_block * 256;
-        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+        if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
           // ab <- (A[m, k], B[k, n])
@@ -1954,11 +1954,11 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       const auto [m_block, n_block] = tk::grouped_order(tile, m_blocks, n_blocks, 32);
       const int m = m_block * 64;
       const int n = n_block * 256;
-      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+      if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       if (whose == turn) {
         // var acc: f32[BM / WM, BN / WN] = 0
         auto acc = tk::fill<float, 64, 256, layout>(0.0f);
-        // Its turn comes when the instance before gives it on.
+        // Wait until the previous instance hands over the turn.
         tk::named_barrier_sync(turn + 8, 256);
         // for k in K by BK
         for (int k = 0; k < K; k += 64) {
@@ -1975,7 +1975,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
           if (k > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
           ab.advance();
         }
-        // It gives the turn on.
+        // Hand over the turn.
         tk::named_barrier_arrive((turn + 1) % 2 + 8, 256);
         tk::warpgroup::mma_wait<0>(acc);
         if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
@@ -1989,7 +1989,7 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
           tk::wait_stores_read<1>();
           tk::warpgroup::sync();
           tk::warpgroup::store_shared(staged, rounded_chunk);
-          tk::fence_async_proxy();  // what threads read and wrote comes before what the copy engine or matrix unit does next
+          tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
           tk::warpgroup::sync();
           if (C_map_usable) {
             if (tk::warpgroup::thread() == 0) {
@@ -2054,7 +2054,7 @@ struct gemm_call {
     call.device(90, sizeof(gemm_tile_64x128_shared));
   }
 
-  // The number of the first schedule whose condition holds; where schedules offer at a cost, of the cheapest of them.
+  // The number of the first schedule whose condition holds; of those that have a cost, the cheapest.
   int choose() const {
     const tk::index sms = call.processors();
     const tk::index room_of_pairs = call.processors() / 2 * 2;

@@ -20,7 +20,7 @@ row_softmax_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2
   tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time
   // worker softmax
   using layout = tk::layout<16, 8, 1, 2, 4>;  // blocks of 8 x 128, in which a lane has runs of 8 columns
-  tk::grid::wait_previous();  // programmatic dependent launch: the one before has ended
+  tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
   const int m = tk::block::index() * 64;
   // var top: f32[BM, 1] = -inf
   auto top = tk::fill<float, 64, 1, layout>(-tk::infinity());
