@@ -269,7 +269,9 @@ bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, 
                                                   fmt::format("an access keeps at most two axes, this one {}", kept));
     report.Note(param.span, fmt::format("`{}` is declared here", param.name));
     if (!SuggestLeadingIndex(expr, param, access.axes, report))
-      report.Help("give an element index for the others: it drops its axis");
+      report.Help(
+          "give an element index for all but one of them, which drops their axes; to choose a matrix, let a whole block of rows "
+          "have one index");
     return false;
   }
   WarnOfExchange(expr, param, access.axes);
@@ -333,9 +335,11 @@ bool Elaborator::ReportRowsNotChosen(const ast::IndexExpr& expr, const typed::Pa
   if (count > 1) {
     diagnostics_
         .Error(DiagnosticKind::kBadIndex, expr.span,
-               fmt::format("rows that a column chooses keep one axis beside it, this access {}", count))
+               fmt::format("a column chooses rows of one other axis; this access has {} others", count))
         .Note(param.span, fmt::format("`{}` is declared here", param.name))
-        .Help("give an element index for the others: it drops its axis");
+        .Help(
+            "give an element index for all but one of them, which drops their axes; to choose a matrix, let a whole block of rows "
+            "have one index");
   } else if (count == 1 && kept < first) {
     const auto column = static_cast<size_t>(first - axes.begin());
     diagnostics_

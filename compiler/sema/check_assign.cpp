@@ -39,7 +39,11 @@ const Symbol* Elaborator::AssignableVar(const ast::NameExpr& target, ast::Assign
   else if (symbol->kind == SymbolKind::kPipe)
     report.Help(fmt::format("send: `{} <- x`", target.name));
   else if (symbol->can_be_hidden)
-    report.Help(fmt::format("declare it by `var {} = ..`", target.name));
+    report.Help(
+        symbol->kind == SymbolKind::kValue && symbol->value.expr && !symbol->value.expr->type.is_tile
+            ? fmt::format("declare it by `var {0} = ..`; if it is to hold a tile, with its type: `var {0}: f32[64, 64] = 0`",
+                          target.name)
+            : fmt::format("declare it by `var {} = ..`", target.name));
   else
     report.Help("it is the same in the whole kernel: give what changes a name of its own");
   return nullptr;

@@ -66,6 +66,12 @@ std::optional<Type> Elaborator::Broadcast(const Value& a, const Value& b, std::s
     NoteDeclaration(a, report);
     NoteDeclaration(b, report);
     if (spelling == "*" && x.cols == y.rows) report.Help("a product of matrices is `@`", Edit{span, "@"});
+  } else if (x.cols == 1 && y.cols == 1) {
+    report.Note("a slab of one axis is a column")
+        .Help(fmt::format(
+            "make a row of the one whose elements lie along the columns of the result, by `.T`: of the first, for [{}, {}], "
+            "or of the second, for [{}, {}]",
+            y.rows, x.rows, x.rows, y.rows));
   } else {
     report.Note("a slab of one axis is a column");
     const typed::Expr* inner = column->expr.get();

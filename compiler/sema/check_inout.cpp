@@ -164,11 +164,15 @@ class InOut {
     return diagnostics_.Error(kind, span, fmt::format(fmt::runtime(text), kernel_.params[tensor_].name));
   }
   void ReportDirect(const Expr& read) {
+    const Stmt& store = *stores_[0].stmt;
+    if (read.kind == ExprKind::kRead &&
+        !Covers({.stmt = nullptr, .read = &read, .worker = 0, .axes = RangesOf(read.axes)}, stores_[0]))
+      return ReportElsewhere(read, store);
     Report(DiagnosticKind::kInOutOrder, read.span, "`{}` is read by a worker beside the stores to it")
         .Label(read.span, "read here")
-        .Label(stores_[0].stmt->span, "stored here")
+        .Label(store.span, "stored here")
         .Help(fmt::format("read it through a pipe, in another worker: `p <- {}`; the slot is full before anything is stored",
-                          AccessText(*stores_[0].stmt)));
+                          AccessText(store)));
   }
   void ReportSecond(const Expr& first, const Expr& second) {
     Report(DiagnosticKind::kInOutOrder, second.span, "`{}` is read twice and stored")
