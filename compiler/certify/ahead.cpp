@@ -106,7 +106,7 @@ class AheadProof {
           break;
         case OpCode::kCopyToShared:
           if (op.operands.size() == 2) CheckHeld(op);
-          if (op.number == ir::kByBlock) Gather(op, straight);
+          if (op.Is(ir::kByBlock)) Gather(op, straight);
           break;
         case OpCode::kPieces:
         case OpCode::kFetch: held_[op.results[0]] = TensorBlock::Of(op, scope_); break;
@@ -119,7 +119,7 @@ class AheadProof {
           Hold(op, fragments_);
           break;
         case OpCode::kUnroll:
-          for (int64_t i = 0; i < op.number; ++i) {
+          for (int64_t i = 0; i < op.Trips(); ++i) {
             scope_.Bind(op.symbol, symbolic::Int(i));
             Walk(op.regions[0], straight, proves);
           }
@@ -141,7 +141,7 @@ class AheadProof {
   }
 
   void Bind(const Op& op, const Straight& straight) {
-    const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
+    const ir::SlotPlace place = ir::PlaceOfSlot(op.Slot());
     View view{op.symbol, place.ring, "", 0, 0};
     view.ahead = place.where == ir::SlotPlace::Where::kPrevious ? SlotsOf(view.ring) - 1
                  : place.ahead_name.empty() ? place.ahead

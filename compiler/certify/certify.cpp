@@ -53,7 +53,7 @@ std::string Describe(const Program& program, const Target& target, Replays& repl
                                      elements, elements == 1 ? "" : "s"));
   if (!target.folds_copies) line("proxies", "a fence of the writer between ordinary stores and the copy engine or the matrix unit");
   if (const std::vector<const ir::Op*> waits = WaitsForCopies(program); !waits.empty()) {
-    const auto drained = std::count_if(waits.begin(), waits.end(), [](const ir::Op* wait) { return wait->number == 0; });
+    const auto drained = std::count_if(waits.begin(), waits.end(), [](const ir::Op* wait) { return wait->Unfinished() == 0; });
     line("copies",
          fmt::format(
              "each read in its own turn, behind its threads' waits and a barrier; {} counted {}, none for more than needed{}",

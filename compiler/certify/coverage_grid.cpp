@@ -52,7 +52,7 @@ class GridProof {
       span_ = kernel_.span;
     }
     for (const Op& op : *body) {
-      if (op.code == OpCode::kLet && op.number != ir::kStays) continue;
+      if (op.code == OpCode::kLet && !op.Is(ir::kStays)) continue;
       if (ir::DefinesScalar(op.code) || op.code == OpCode::kTilePosition) scope_.BindOp(op);
     }
     return FindNumbers();

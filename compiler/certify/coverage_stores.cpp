@@ -66,7 +66,7 @@ class StoreWalk {
       case OpCode::kForTiles: return Tiles(op);
       case OpCode::kFor: return Loop(op);
       case OpCode::kUnroll:
-        for (int64_t i = 0; i < op.number; ++i) {
+        for (int64_t i = 0; i < op.Trips(); ++i) {
           scope_.Bind(op.symbol, symbolic::Int(i));
           Walk(op.regions[0]);
         }
@@ -97,8 +97,8 @@ class StoreWalk {
   }
 
   void Tiles(const Op& op) {
-    takes_turns_ = op.number > 0;
-    if (takes_turns_) scope_.Bind(op.slot, WhoseTurnIs(0, op.number));
+    takes_turns_ = op.TakesTurns();
+    if (takes_turns_) scope_.Bind(op.WhoseTurn(), WhoseTurnIs(0, op.Turns()));
     Walk(op.regions[0]);
   }
 
@@ -112,7 +112,7 @@ class StoreWalk {
 
   void Loop(const Op& op) {
     const std::string name = fmt::format("loop {} {}", op.symbol, loops_.size());
-    ranges_[name] = {scope_.Resolve(op.scalars[0]), scope_.Resolve(op.scalars[1]), op.number};
+    ranges_[name] = {scope_.Resolve(op.scalars[0]), scope_.Resolve(op.scalars[1]), op.Step()};
     scope_.Bind(op.symbol, symbolic::Name(name));
     loops_.push_back(name);
     Walk(op.regions[0]);
@@ -121,7 +121,7 @@ class StoreWalk {
 
   /// By how many turns of its ring a view lies ahead.
   void Bind(const Op& op) {
-    const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
+    const ir::SlotPlace place = ir::PlaceOfSlot(op.Slot());
     if (place.where == ir::SlotPlace::Where::kPresent) return;
     int64_t& turns = ahead_[op.results[0]];
     turns = place.ahead_name.empty() ? place.ahead : Constant(scope_.Resolve(symbolic::Name(place.ahead_name))).value_or(0);
@@ -184,7 +184,7 @@ class StoreWalk {
       CheckClip(op, starts.back(), extents.back(), seen,
                 op.code == OpCode::kCopyAsync || op.code == OpCode::kCopyToShared ? Ahead(op.operands[0]) : 0);
     }
-    const bool adds = op.code == OpCode::kStore && static_cast<typed::StoreOp>(op.number) != typed::StoreOp::kSet;
+    const bool adds = op.code == OpCode::kStore && !op.Is(typed::StoreOp::kSet);
     if (op.code == OpCode::kStore || op.code == OpCode::kStoreParts || op.code == OpCode::kCopyToGlobal)
       AddSite(op, op.symbol, starts, std::move(ends), extents, adds);
   }
@@ -235,9 +235,9 @@ class StoreWalk {
   bool IsBlockOf(const Op& loop, const Scope& scope, const Scalar& start, int64_t extent, const Scalar& end) {
     const Scalar lo = scope.Resolve(loop.scalars[0]);
     const std::optional<int64_t> from = symbolic::ConstantDifference(start, lo);
-    if (!from || *from < 0 || *from % loop.number + extent > loop.number) return false;
-    const Scalar in_block = symbolic::Add(symbolic::Name(loop.symbol), symbolic::Int(*from % loop.number));
-    return IsClipped({{loop.symbol, {lo, scope.Resolve(loop.scalars[1]), loop.number}}}, holding_, launch_,
+    if (!from || *from < 0 || *from % loop.Step() + extent > loop.Step()) return false;
+    const Scalar in_block = symbolic::Add(symbolic::Name(loop.symbol), symbolic::Int(*from % loop.Step()));
+    return IsClipped({{loop.symbol, {lo, scope.Resolve(loop.scalars[1]), loop.Step()}}}, holding_, launch_,
                      {in_block, extent, end});
   }
 
@@ -376,7 +376,8 @@ std::vector<std::vector<const Agent*>> Tiles(const Program& program) {
 }
 
 bool TakesTurns(const Agent& agent) {
-  return std::any_of(agent.loops.begin(), agent.loops.end(), [](const Loop& loop) { return loop.is_tiles && loop.op->number > 0; });
+  return std::any_of(agent.loops.begin(), agent.loops.end(),
+                     [](const Loop& loop) { return loop.is_tiles && loop.op->TakesTurns(); });
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ std::optional<Finding> CheckCounter(const ir::Kernel& kernel) {
     ir::ForEachOp(worker.body, [&](const Op& op) {
       if (found) return;
       if (op.code == OpCode::kDrawTile) numbers.insert(op.symbol);
-      if (op.symbol == kernel.drawn || (op.slot == kernel.drawn) != (op.code == OpCode::kDrawTile))
+      if (op.symbol == kernel.drawn || (op.code == OpCode::kDrawTile && op.Counter() != kernel.drawn))
         found = Fail(op.span, fmt::format("`{}` is used for something else than drawing tiles", kernel.drawn));
       if (op.code == OpCode::kLet && numbers.contains(op.symbol))
         found = Fail(op.span, fmt::format("`{}` changes the number that it has drawn", worker.SourceName()));

@@ -191,7 +191,7 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kLoadRowsMulticast: return ran(Load(c));
     case OpCode::kPutTileCluster:
     case OpCode::kStoreCluster: return ran(Touch(c) && StoreCluster(c));
-    case OpCode::kSyncRole: return ran(SyncGroup(c));
+    case OpCode::kSyncRole: return ran(c.op.Is(ir::kOfWarp) || SyncGroup(c));  // lanes of one warp are together
     case OpCode::kSyncBlock:
     case OpCode::kNamedSync:
     case OpCode::kNamedArrive:
@@ -207,7 +207,7 @@ Outcome Machine::Execute(Context& c) {
     case OpCode::kTakeTile:
     case OpCode::kCopyToGlobal: return ran(Touch(c) && AccessView(c, {c.step.accesses[0], false, false, Shares(c)}));
     case OpCode::kCopyToShared:
-      if (c.op.number == ir::kByBlock) return ran(CopyTogether(c));
+      if (c.op.Is(ir::kByBlock)) return ran(CopyTogether(c));
       [[fallthrough]];
     case OpCode::kPutTile:
     case OpCode::kStoreShared: return ran(Touch(c) && AccessView(c, {c.step.accesses[0], true, false, Shares(c)}));

@@ -93,7 +93,7 @@ void Machine::CommitCopies(Context& c) {
 /// Copies of a thread are over in the order in which it issued them, for the thread itself.
 void Machine::WaitCopies(Context& c) const {
   std::vector<CopyGroup>& copies = c.self.copies;
-  const int64_t unfinished = c.op.number + (loosened_ && &c.op == loosened_->wait);
+  const int64_t unfinished = c.op.Unfinished() + (loosened_ && &c.op == loosened_->wait);
   size_t kept = 0;
   for (int64_t newer = 0; kept < copies.size() && newer < unfinished; ++kept)
     newer += program_.counts_instructions ? copies[copies.size() - 1 - kept].instructions : 1;
@@ -106,7 +106,7 @@ void Machine::WaitCopies(Context& c) const {
 
 /// Who names the present slot of a ring receives it: no copy of his own into it is unfinished.
 bool Machine::IsReceived(Context& c) {
-  const bool is_receive = !c.op.slot.empty() && ir::PlaceOfSlot(c.op.slot).where == ir::SlotPlace::Where::kPresent;
+  const bool is_receive = !c.op.Slot().empty() && ir::PlaceOfSlot(c.op.Slot()).where == ir::SlotPlace::Where::kPresent;
   const int place = c.self.roots[static_cast<size_t>(c.step.root)];
   if (!is_receive) return true;
   for (const Record& record : c.state.records.Of(place)) {

@@ -7,6 +7,7 @@
 
 #include "compiler/certify/machine.h"
 #include "compiler/certify/scene.h"
+#include "compiler/ir/op_traits.h"
 
 namespace tkc::certify {
 
@@ -192,7 +193,7 @@ bool Machine::AccessShared(Context& c, int place, const Use& use) {
 
 /// Reductions over several warps leave a partial result of each warp in the scratch: meet, write, meet, read.
 bool Machine::Reduce(Context& c) {
-  if (c.step.buffer < 0 || !c.agent.worker->layout.SpansWarps(c.op.slot)) return true;
+  if (c.step.buffer < 0 || !ir::SpansWarps(c.op, c.agent.worker->layout)) return true;
   const ir::Buffer& buffer = kernel_.buffers[static_cast<size_t>(c.step.buffer)];
   const int place = PlaceOf(c, c.agent.block, c.step.buffer, 0);
   const Rect whole{0, buffer.rows, 0, buffer.cols};

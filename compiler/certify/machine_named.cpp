@@ -9,7 +9,6 @@ namespace tkc::certify {
 using ir::OpCode;
 
 bool Machine::SyncGroup(Context& c) {
-  if (c.op.number == ir::kOfWarp) return true;  // one warp: its lanes
   if (!c.agent.computes || c.step.is_elected)
     return Fail(c, DiagnosticKind::kCertificateDeadlock,
                 fmt::format("only some threads of the warpgroup of `{}` come to this barrier", c.agent.name));
@@ -21,7 +20,7 @@ bool Machine::SyncGroup(Context& c) {
 Outcome Machine::NamedBarrier(Context& c) {
   const bool is_cluster = c.op.code == OpCode::kClusterSync, is_block = c.op.code == OpCode::kSyncBlock;
   const int number = NumberOfNamed(c.agent, c.step);
-  const int64_t wanted = is_cluster ? kernel_.threads * program_.blocks : is_block ? kernel_.threads : c.op.number;
+  const int64_t wanted = is_cluster ? kernel_.threads * program_.blocks : is_block ? kernel_.threads : c.op.MeetingThreads();
   const auto name = [&]() -> std::string {
     if (is_cluster) return "the cluster's barrier";
     return is_block ? "the block's barrier" : fmt::format("named barrier {}", c.step.element);

@@ -21,20 +21,20 @@ Outcome Machine::WaitForSlot(Context& c) {
 
 bool Machine::AnnounceBytes(Context& c) {
   const int element = ElementOfStep(c, c.agent.block);
-  c.state.barriers[static_cast<size_t>(element)].expected += c.op.number * Shares(c)[0].threads;
+  c.state.barriers[static_cast<size_t>(element)].expected += c.op.Bytes() * Shares(c)[0].threads;
   return Arrive(c, element, Shares(c)[0], Shares(c)[0].threads, "announces bytes");
 }
 
 /// In the agent's own block, in another, or in each.
 bool Machine::ArriveAtAll(Context& c) {
-  const bool by_warp = c.op.number != ir::kThisThread;
+  const bool by_warp = !c.op.Is(ir::kThisThread);
   if (by_warp && c.agent.IsOneThreadAt(c.step))
     return Fail(c, DiagnosticKind::kCertificateDeadlock,
                 fmt::format("one thread of `{}` waits for its warp, which does not come", c.agent.name));
   if (!MayRelease(c)) return false;
   for (const Share& share : Shares(c)) {
     for (int block = 0; block < program_.blocks; ++block) {
-      if (c.op.number != ir::kInAllBlocks && block != (c.step.block < 0 ? c.agent.block : c.step.block)) continue;
+      if (!c.op.Is(ir::kInAllBlocks) && block != (c.step.block < 0 ? c.agent.block : c.step.block)) continue;
       if (!Arrive(c, ElementOfStep(c, block), share, by_warp ? share.warps : share.threads, "arrives")) return false;
     }
   }

@@ -37,7 +37,7 @@ bool Machine::Touch(Context& c) {
     return Fail(c, DiagnosticKind::kCertificateAccumulator,
                 fmt::format("`{}` {}: `{}`", c.agent.name, what, kernel_.values[static_cast<size_t>(value)].name));
   };
-  const bool assigns = ir::Assigns(c.op.code) || (c.op.code == OpCode::kMultiply && c.op.number == ir::kSets);
+  const bool assigns = ir::Assigns(c.op.code) || (c.op.code == OpCode::kMultiply && c.op.Is(ir::kSets));
   for (size_t i = 0; i < c.op.operands.size() + c.op.results.size(); ++i) {
     const bool is_result = i >= c.op.operands.size();
     const ValueId value = is_result ? c.op.results[i - c.op.operands.size()] : c.op.operands[i];
@@ -75,9 +75,9 @@ bool Machine::Product(Context& c) {
     if (Has(c.self.touched, value)) return fail(value, "was used by ordinary code, and no fence lies before this product");
   }
   if (has_left && Has(c.self.loose, left)) return fail(left, "was written by ordinary code, and the fence does not name it");
-  if (c.op.number != ir::kSets && Has(c.self.loose, accumulator))
+  if (!c.op.Is(ir::kSets) && Has(c.self.loose, accumulator))
     return fail(accumulator, "was written by ordinary code, and the fence does not name it");
-  if (c.op.number != ir::kSets && Has(c.self.unset, accumulator)) return fail(accumulator, "is added to, and nothing has set it");
+  if (!c.op.Is(ir::kSets) && Has(c.self.unset, accumulator)) return fail(accumulator, "is added to, and nothing has set it");
   std::erase(c.self.unset, accumulator);
   if (has_left && (IsAccumulating(c.self, left) || Has(c.self.unnamed, left)))
     return fail(left, "is an operand while another product still makes it");
@@ -93,7 +93,7 @@ bool Machine::Product(Context& c) {
 
 void Machine::WaitProducts(Context& c) {
   std::vector<ProductGroup>& groups = c.self.groups;
-  while (static_cast<int64_t>(groups.size()) > c.op.number) {
+  while (static_cast<int64_t>(groups.size()) > c.op.Unfinished()) {
     for (const auto& [warp, event] : groups.front().reads) c.state.knowledge.Learn(warp, event);
     groups.erase(groups.begin());
   }
@@ -112,7 +112,7 @@ bool Machine::StoreAsync(Context& c) {
 /// Groups belong to the thread that issued them; whoever else waits learns nothing.
 void Machine::WaitStores(Context& c) {
   std::vector<std::vector<int>>& stores = c.self.stores;
-  while (static_cast<int64_t>(stores.size()) > c.op.number) {
+  while (static_cast<int64_t>(stores.size()) > c.op.Unfinished()) {
     for (const int event : stores.front()) c.state.knowledge.Learn(c.agent.first_warp, event);
     stores.erase(stores.begin());
   }

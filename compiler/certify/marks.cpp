@@ -81,12 +81,12 @@ class MarkProof {
   void Loop(const Op& op) {
     const std::string name = fmt::format("{} of loop {}", op.symbol, loops_++);
     if (op.code == OpCode::kUnroll)
-      integers_.KnowSteps(name, symbolic::Int(0), symbolic::Int(op.number), 1);
+      integers_.KnowSteps(name, symbolic::Int(0), symbolic::Int(op.Trips()), 1);
     else
-      integers_.KnowSteps(name, scope_.Resolve(op.scalars[0]), scope_.Resolve(op.scalars[1]), op.number);
+      integers_.KnowSteps(name, scope_.Resolve(op.scalars[0]), scope_.Resolve(op.scalars[1]), op.Step());
     if (op.code == OpCode::kFor)
       steps_.emplace_back(name, symbolic::Add(scope_.Resolve(op.scalars[0]),
-                                              symbolic::Mul(symbolic::Int(op.number), symbolic::Name("number of " + name))));
+                                              symbolic::Mul(symbolic::Int(op.Step()), symbolic::Name("number of " + name))));
     scope_.Bind(op.symbol, symbolic::Name(name));
     Walk(op.regions[0]);
   }
@@ -135,7 +135,7 @@ class MarkProof {
     const size_t kept = op.axes.size() - (has_parts ? 1 : 0);  // the axis of the parts is inside a structure
     const AxisRange& columns = op.axes[kept - 1];
     const auto rows = std::count_if(op.axes.begin(), op.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
-    if (columns.dropped || (op.slot == "transposed" && rows > 1))
+    if (columns.dropped || (op.IsTurned() && rows > 1))
       return Fail(op, fmt::format("elements of `{}` are taken to follow each other that do not", op.symbol));
     const bool is_aligned = ir::IsAligned(kernel_), is_contiguous = ir::IsContiguous(kernel_);
     if (tensor.is_work ? !ir::HasAlignedRows(tensor) : !(is_aligned || is_contiguous))

@@ -36,7 +36,7 @@ std::optional<Finding> CheckMeeting(const Program& program, const Agent& agent, 
       if (step.barrier == number) return finding(fmt::format("`{}` is used for a pipe, too", name));
     }
   }
-  if (barrier->arrivals != warps || barrier->count != count || (!is_own && op.number != warps * program.lanes))
+  if (barrier->arrivals != warps || barrier->count != count || (!is_own && op.MeetingThreads() != warps * program.lanes))
     return finding(fmt::format("`{}` meets with {} warps at `{}`, which counts {}", agent.name, warps, name, barrier->arrivals));
   return std::nullopt;
 }
@@ -51,8 +51,8 @@ std::optional<Finding> CheckNamedBarriers(const Program& program, const Target& 
     for (const Step& step : agent.steps) {
       if (step.kind != StepKind::kOp) continue;
       const OpCode code = step.op->code;
-      const bool is_own = (code == OpCode::kSyncRole && step.op->number == ir::kOfWarpgroup) ||
-                          (ir::ReducesOrScans(code) && step.buffer >= 0 && agent.worker->layout.SpansWarps(step.op->slot));
+      const bool is_own = (code == OpCode::kSyncRole && step.op->Is(ir::kOfWarpgroup)) ||
+                          (ir::ReducesOrScans(code) && step.buffer >= 0 && ir::SpansWarps(*step.op, agent.worker->layout));
       if (!is_own && code != OpCode::kNamedSync && code != OpCode::kNamedArrive) continue;
       if (target.named_barriers == 0) {
         if (auto found = CheckMeeting(program, agent, *step.op, is_own)) return found;

@@ -70,19 +70,19 @@ int Places::BufferOf(const std::string& name) const {
 }
 
 std::string Places::ArrayOf(const Op& op, const std::string& array) const {
-  const std::string instance = ir::PlaceOfSlot(op.slot).instance;
+  const std::string instance = ir::PlaceOfSlot(op.Slot()).instance;
   if (instance.empty()) return array;
   return NameInSet(WithoutSet(array), Constant(scope_.Resolve(symbolic::Name(instance))).value_or(-1));
 }
 
 void Places::ElementOf(const Op& op, Step& step, size_t scalar) {
-  if (!op.slot.empty()) {
-    step.ring = RingOf(op, op.slot, &step.offset);
+  if (!op.Slot().empty()) {
+    step.ring = RingOf(op, op.Slot(), &step.offset);
     if (step.ring < 0 && op.code == OpCode::kView) step.ring = RingOf(op, "@" + op.symbol, &step.offset);
     if (step.ring >= 0) return;
     // A pipe of one slot needs no ring.
     if (op.code == OpCode::kView && kernel_.buffers[static_cast<size_t>(step.buffer)].count == 1) return;
-    const std::optional<int64_t> element = Constant(scope_.Resolve(symbolic::Name(op.slot)));
+    const std::optional<int64_t> element = Constant(scope_.Resolve(symbolic::Name(op.Slot())));
     if (!element) return NotKnown(op, "which element is meant");
     step.element = *element;
     return;
@@ -169,8 +169,8 @@ void Places::Fill(const Op& op, Step& step) {
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
     case OpCode::kLoadRowsMulticast:
-      if (!FillBarrier(op, step, ArrayOf(op, kernel_.barriers[static_cast<size_t>(op.number)].name))) return;
-      if (!op.slot.empty()) ElementOf(op, step, op.scalars.size());
+      if (!FillBarrier(op, step, ArrayOf(op, kernel_.barriers[static_cast<size_t>(op.Barrier())].name))) return;
+      if (!op.Slot().empty()) ElementOf(op, step, op.scalars.size());
       return AddAccesses(op, step);
     case OpCode::kStoreCluster:
     case OpCode::kPutTileCluster:

@@ -108,7 +108,7 @@ void StepBuilder::EmitOp(const Op& op) {
     case OpCode::kFor:
     case OpCode::kForTiles: return EmitLoop(op);
     case OpCode::kUnroll:
-      for (int64_t i = 0; i < op.number; ++i) {
+      for (int64_t i = 0; i < op.Trips(); ++i) {
         scope_.Bind(op.symbol, symbolic::Int(i));
         Emit(op.regions[0]);
       }
@@ -119,7 +119,7 @@ void StepBuilder::EmitOp(const Op& op) {
       Emit(op.regions[0]);
       --elected_;
       return;
-    case OpCode::kRing: agent_.rings.push_back({op.slot.empty() ? op.symbol : op.slot, op.number, op.symbol}); return;
+    case OpCode::kRing: agent_.rings.push_back({op.PipeOfRing(), op.Slots(), op.symbol}); return;
     case OpCode::kPart:
     case OpCode::kTranspose:
       if (kernel_.TypeOf(op.results[0]).space == ir::Space::kShared) return places_.Derive(op);

@@ -82,11 +82,11 @@ bool StepBuilder::Range(const Op& op, Loop& loop, std::string& rest, int64_t& tu
   const Scalar extent = symbolic::Sub(scope_.Resolve(op.scalars[1]), scope_.Resolve(op.scalars[0]));
   std::optional<Linear> linear = Split(extent, Depth());
   if (!linear) return Unknown(op, "the range of this loop"), false;
-  loop.step = op.number;
+  loop.step = op.Step();
   const bool is_constant =
       linear->rest.empty() && std::all_of(linear->of_loop.begin(), linear->of_loop.end(), [](int64_t c) { return c == 0; });
   std::optional<int64_t> above;
-  const int64_t trips = (linear->constant + op.number - 1) / op.number;
+  const int64_t trips = (linear->constant + op.Step() - 1) / op.Step();
   if (is_constant && trips > 0 && trips <= kWrittenOut && turns * trips <= kMostTurns) {
     turns *= trips;
   } else if (is_constant && trips > 0) {
@@ -94,15 +94,15 @@ bool StepBuilder::Range(const Op& op, Loop& loop, std::string& rest, int64_t& tu
     // its last turns, as many as may be under way, has been decided already.
     int64_t under_way = 1;
     for (const AgentRing& ring : agent_.rings) under_way = std::max(under_way, ring.slots);
-    above = std::min(trips - 1, under_way) * op.number - linear->constant;
+    above = std::min(trips - 1, under_way) * op.Step() - linear->constant;
     linear->rest = "constant";
   }
   // What depends on loops around is another integer in each of their iterations.
   Fold(*linear, Depth());
   rest = linear->rest;
   if (Changes(op)) return Unknown(op, "how often this loop runs: its range changes in its body"), false;
-  loop.family = FamilyOf(LoopFamily(op, ExtentText(*linear, op.number)), rest.empty() ? 0 : op.number);
-  linear->of_loop.push_back(-op.number);
+  loop.family = FamilyOf(LoopFamily(op, ExtentText(*linear, op.Step())), rest.empty() ? 0 : op.Step());
+  linear->of_loop.push_back(-op.Step());
   loop.goes_on = Condition{Condition::Kind::kPositive, true, *linear, loop.family, Depth(), {}};
   Family& family = program_.families[static_cast<size_t>(loop.family)];
   const bool is_first = family.loopers == 0;
@@ -112,7 +112,7 @@ bool StepBuilder::Range(const Op& op, Loop& loop, std::string& rest, int64_t& tu
 }
 
 bool StepBuilder::Tiles(const Op& op, Loop& loop, std::string& rest) {
-  if (op.number > 0) program_.turns = std::lcm(program_.turns, op.number);
+  if (op.TakesTurns()) program_.turns = std::lcm(program_.turns, op.Turns());
   const std::string unit = kernel_.cluster > 1 ? "cluster" : "block";
   const Scalar index = symbolic::Call(unit + "::index", DType::kI32, {});
   const Scalar count = symbolic::Call(unit + "::count", DType::kI32, {});
@@ -157,16 +157,16 @@ std::optional<StepBuilder::Ended> StepBuilder::LoopAhead(const Op& branch, const
   if (!linear || linear->rest.empty()) return std::nullopt;
   Fold(*linear, Depth());
   if (linear->rest != rest) return std::nullopt;
-  const std::string extent = ExtentText(*linear, loop->number);
+  const std::string extent = ExtentText(*linear, loop->Step());
   const std::string name = LoopFamily(*loop, extent);
   planned_[&*loop] = {extent, name};
-  return Ended{linear->rest, FamilyOf(name, loop->number), true};
+  return Ended{linear->rest, FamilyOf(name, loop->Step()), true};
 }
 
 std::string StepBuilder::LoopFamily(const Op& op, const std::string& extent) {
   // Unless what it runs to has got another meaning since.
   if (const auto planned = planned_.extract(&op); planned && planned.mapped().extent == extent) return planned.mapped().name;
-  const std::string range = fmt::format("{}|{}/{}", around_.path, extent, op.number);
+  const std::string range = fmt::format("{}|{}/{}", around_.path, extent, op.Step());
   std::set<std::string> rings;
   for (const std::string& ring : RingsOf(op)) {
     const auto own = std::find_if(agent_.rings.begin(), agent_.rings.end(), [&](const AgentRing& r) { return r.symbol == ring; });

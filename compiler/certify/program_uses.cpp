@@ -15,7 +15,7 @@ using ir::OpCode;
 
 bool ReachesOut(const ir::Op& op) {
   return ir::IsMulticast(op.code) || ir::StoresToBlocks(op.code) ||
-         (op.code == OpCode::kArrive && (op.number == ir::kInAllBlocks || !op.scalars.empty()));
+         (op.code == OpCode::kArrive && (op.Is(ir::kInAllBlocks) || !op.scalars.empty()));
 }
 
 std::set<std::string> RingsOf(const Op& loop) {
@@ -36,7 +36,7 @@ bool Turns(const Op& op) {
 bool Changes(const Op& loop) {
   bool changes = false;
   ir::ForEachOp(loop.regions[0], [&](const Op& op) {
-    if (op.code != OpCode::kLet || op.number != ir::kChanges) return;
+    if (op.code != OpCode::kLet || !op.Is(ir::kChanges)) return;
     for (const ir::Scalar& bound : loop.scalars) changes |= symbolic::Mentions(bound, op.symbol);
   });
   return changes;

@@ -20,16 +20,16 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
   switch (op.code) {
     case OpCode::kWaitFull: return fmt::format("waits for a full slot (`{}`)", op.symbol);
     case OpCode::kWaitEmpty: return fmt::format("waits for a free slot (`{}`)", op.symbol);
-    case OpCode::kExpect: return fmt::format("announces {} bytes at `{}`", op.number, op.symbol);
+    case OpCode::kExpect: return fmt::format("announces {} bytes at `{}`", op.Bytes(), op.symbol);
     case OpCode::kArrive: return fmt::format("arrives at `{}`", op.symbol);
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
     case OpCode::kLoadMulticast:
     case OpCode::kLoadRowsMulticast: return fmt::format("starts a copy into `{}`", ViewName(kernel, op));
     case OpCode::kMma: return fmt::format("starts a product into `{}`", ViewName(kernel, op));
-    case OpCode::kMmaWait: return fmt::format("waits until at most {} products are in flight", op.number);
+    case OpCode::kMmaWait: return fmt::format("waits until at most {} products are in flight", op.Unfinished());
     case OpCode::kStoreAsync: return fmt::format("starts a store from `{}`", ViewName(kernel, op));
-    case OpCode::kWaitStores: return fmt::format("waits until the engine has read all but {} of its stores", op.number);
+    case OpCode::kWaitStores: return fmt::format("waits until the engine has read all but {} of its stores", op.Unfinished());
     case OpCode::kStoreCluster:
     case OpCode::kPutTileCluster: return fmt::format("stores into `{}` of every block", ViewName(kernel, op));
     case OpCode::kDrawTile: return "draws the next tile";
@@ -52,7 +52,7 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kClusterSync: return "meets the other blocks of the cluster";
     case OpCode::kCopyAsync: return fmt::format("copies into `{}`", ViewName(kernel, op));
     case OpCode::kCommitCopies: return "closes a group of its copies";
-    case OpCode::kWaitCopies: return fmt::format("waits until at most {} of its copies are unfinished", op.number);
+    case OpCode::kWaitCopies: return fmt::format("waits until at most {} of its copies are unfinished", op.Unfinished());
     case OpCode::kSyncBlock: return "meets the whole block";
     case OpCode::kPriority: return "changes its priority";
     case OpCode::kLoadLeft:

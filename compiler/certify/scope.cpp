@@ -136,7 +136,7 @@ void Scope::BindLoop(const Op& loop, int depth) {
     // Where they are drawn, a number that all roles have alike (CheckDraws).
     if (loop.scalars.size() == 2) {
       Bind(loop.symbol, symbolic::Call("drawn_tile", DType::kI32, {ordinal}));
-      if (loop.number > 0) Bind(loop.slot, WhoseTurnIs(depth, loop.number));
+      if (loop.TakesTurns()) Bind(loop.WhoseTurn(), WhoseTurnIs(depth, loop.Turns()));
       return Carry(loop, depth);
     }
     // The block's tiles in its own order: index + ordinal * count, whoever takes them.
@@ -145,9 +145,9 @@ void Scope::BindLoop(const Op& loop, int depth) {
       unit = Resolve(loop.scalars[0])->name.substr(0, Resolve(loop.scalars[0])->name.find(':'));
     Bind(loop.symbol, symbolic::Add(symbolic::Call(unit + "::index", DType::kI32, {}),
                                     symbolic::Mul(ordinal, symbolic::Call(unit + "::count", DType::kI32, {}))));
-    if (loop.number > 0) Bind(loop.slot, WhoseTurnIs(depth, loop.number));
+    if (loop.TakesTurns()) Bind(loop.WhoseTurn(), WhoseTurnIs(depth, loop.Turns()));
   } else {
-    Bind(loop.symbol, symbolic::Add(Resolve(loop.scalars[0]), symbolic::Mul(symbolic::Int(loop.number), ordinal)));
+    Bind(loop.symbol, symbolic::Add(Resolve(loop.scalars[0]), symbolic::Mul(symbolic::Int(loop.Step()), ordinal)));
   }
   Carry(loop, depth);
 }
@@ -155,7 +155,7 @@ void Scope::BindLoop(const Op& loop, int depth) {
 void Scope::BindOp(const Op& op) {
   if (op.code == OpCode::kLet) {
     if (kept_.contains(op.symbol)) return Bind(op.symbol, symbolic::Name(op.symbol));
-    if (op.number == ir::kStays) return Bind(op.symbol, Shortened(Resolve(op.scalars[0])));
+    if (op.Is(ir::kStays)) return Bind(op.symbol, Shortened(Resolve(op.scalars[0])));
     return Assign(op);
   }
   if (op.code == OpCode::kTest) return BindTest(op);
@@ -163,7 +163,7 @@ void Scope::BindOp(const Op& op) {
   const auto [row, col] = ir::NamesOfPosition(op);
   std::vector<Scalar> args;
   for (const Scalar& scalar : op.scalars) args.push_back(Resolve(scalar));
-  args.push_back(symbolic::Int(op.number));
+  args.push_back(symbolic::Int(op.Group()));
   // An axis of single integers begins where its block does, and is the position itself.
   const auto bind = [&](const std::string& name, const char* call) {
     Bind(name, kept_.contains(name) ? symbolic::Name(name) : symbolic::Call(call, DType::kI64, args));

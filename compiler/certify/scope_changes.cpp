@@ -21,7 +21,7 @@ using ir::Scalar;
 std::set<std::string> Scope::ChangedIn(const Region& body) const {
   std::set<std::string> changed;
   ir::ForEachOp(body, [&](const Op& op) {
-    if (op.code == OpCode::kLet && op.number == ir::kChanges && names_.contains(op.symbol)) changed.insert(op.symbol);
+    if (op.code == OpCode::kLet && op.Is(ir::kChanges) && names_.contains(op.symbol)) changed.insert(op.symbol);
   });
   return changed;
 }
@@ -33,7 +33,7 @@ void Scope::BindChange(const std::string& symbol, DType dtype, std::string follo
 
 void Scope::Assign(const Op& op) {
   const auto before = names_.find(op.symbol);
-  const bool is_again = op.number == ir::kChanges && before != names_.end();
+  const bool is_again = op.Is(ir::kChanges) && before != names_.end();
   BindChange(op.symbol, op.scalars[0]->dtype,
              fmt::format("{} = {}, before {}, if {}", op.symbol, symbolic::CanonicalText(Resolve(op.scalars[0])),
                          is_again ? symbolic::CanonicalText(before->second) : "nothing", conditions_));
@@ -78,8 +78,9 @@ void Scope::Carry(const Op& loop, int depth) {
 }
 
 void Scope::LeaveLoop(const Op& loop) {
+  const int64_t number = loop.code == OpCode::kFor ? loop.Step() : loop.Turns();
   for (const std::string& symbol : ChangedIn(loop.regions[0])) {
-    std::string text = fmt::format("{} behind a loop by {}", symbolic::CanonicalText(names_.at(symbol)), loop.number);
+    std::string text = fmt::format("{} behind a loop by {}", symbolic::CanonicalText(names_.at(symbol)), number);
     for (const Scalar& bound : loop.scalars) text += ", " + symbolic::CanonicalText(Resolve(bound));
     BindChange(symbol, names_.at(symbol)->dtype, std::move(text));
   }
@@ -88,7 +89,7 @@ void Scope::LeaveLoop(const Op& loop) {
 void Scope::Gather(const Region& region, int depth, Assignments& assignments) {
   for (const Op& op : region) {
     if (ir::DefinesScalar(op.code) || op.code == OpCode::kTilePosition) {
-      const bool changes = op.code == OpCode::kLet && op.number == ir::kChanges;
+      const bool changes = op.code == OpCode::kLet && op.Is(ir::kChanges);
       if (changes) assignments.emplace_back(op.symbol, symbolic::CanonicalText(Resolve(op.scalars[0])) + " if " + conditions_);
       BindOp(op);
     } else if (op.code == OpCode::kFor || op.code == OpCode::kForTiles) {
@@ -99,7 +100,7 @@ void Scope::Gather(const Region& region, int depth, Assignments& assignments) {
       for (const std::string& symbol : ChangedIn(op.regions[0]))
         assignments.emplace_back(symbol, symbolic::CanonicalText(names_.at(symbol)) + " if " + conditions_);
     } else if (op.code == OpCode::kUnroll) {
-      for (int64_t i = 0; i < op.number; ++i) {
+      for (int64_t i = 0; i < op.Trips(); ++i) {
         Bind(op.symbol, symbolic::Int(i));
         Gather(op.regions[0], depth, assignments);
       }

@@ -19,7 +19,7 @@ std::set<std::string> BuffersWithSets(const ir::Kernel& kernel) {
   std::set<std::string> buffers;
   for (const ir::Worker& worker : kernel.workers) {
     ir::ForEachOp(worker.body, [&](const ir::Op& op) {
-      if (op.code == ir::OpCode::kView && !ir::PlaceOfSlot(op.slot).instance.empty()) buffers.insert(op.symbol);
+      if (op.code == ir::OpCode::kView && !ir::PlaceOfSlot(op.Slot()).instance.empty()) buffers.insert(op.symbol);
     });
   }
   return buffers;
@@ -63,8 +63,9 @@ ir::Kernel WithSetsApart(ir::Kernel kernel) {
   }
   for (ir::Worker& worker : kernel.workers) {
     ir::ForEachOp(worker.body, [&](ir::Op& op) {
-      const bool is_known = op.number >= 0 && op.number < static_cast<int64_t>(first.size());
-      if (ir::IsEngineLoad(op.code) && is_known) op.number = first[static_cast<size_t>(op.number)];
+      if (!ir::IsEngineLoad(op.code)) return;
+      const bool is_known = op.Barrier() >= 0 && op.Barrier() < static_cast<int64_t>(first.size());
+      if (is_known) op.SetBarrier(first[static_cast<size_t>(op.Barrier())]);
     });
   }
   kernel.buffers = std::move(buffers);

@@ -47,9 +47,10 @@ class Silencer {
 
  private:
   bool IsSilent(const Step& step) const {
-    const bool reduces = step.op->code == OpCode::kReduce || step.op->code == OpCode::kCumsum;
-    const bool meets = step.buffer >= 0 && agent_.worker->layout.SpansWarps(step.op->slot);
-    if (!step.accesses.empty() || (reduces ? meets : ir::IsReplayed(step.op->code))) return false;
+    const bool has_effect = ir::ReducesOrScans(step.op->code)
+                                ? step.buffer >= 0 && ir::SpansWarps(*step.op, agent_.worker->layout)  // whose warps then meet
+                                : ir::IsReplayed(step.op->code);
+    if (!step.accesses.empty() || has_effect) return false;
     const auto is_of_product = [&](ir::ValueId value) { return product_values_[static_cast<size_t>(value)]; };
     return std::none_of(step.op->operands.begin(), step.op->operands.end(), is_of_product) &&
            std::none_of(step.op->results.begin(), step.op->results.end(), is_of_product);

@@ -25,7 +25,7 @@ class Finder {
       if (op.code == OpCode::kRing) rings.insert(op.symbol);
     });
     ir::ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code == OpCode::kView && !op.slot.empty() && rings.count(ir::RingOf(op.slot)) == 0 &&
+      if (op.code == OpCode::kView && !op.Slot().empty() && rings.count(ir::RingOf(op.Slot())) == 0 &&
           ir::FindBuffer(kernel, op.symbol).count == 1)
         buffers_.insert(op.symbol);
     });

@@ -38,7 +38,7 @@ std::optional<Finding> CheckRings(Program& program) {
       const bool advances = step.op->code == OpCode::kAdvance;
       if (step.ring < 0) {
         if (waits || advances)
-          return finding(span, fmt::format("`{}` has no ring `{}`", agent.name, waits ? step.op->slot : step.op->symbol));
+          return finding(span, fmt::format("`{}` has no ring `{}`", agent.name, waits ? step.op->Slot() : step.op->symbol));
         if (step.barrier >= 0 && step.element >= kernel.barriers[static_cast<size_t>(step.barrier)].count)
           return finding(
               span, fmt::format("`{}` has no element {}", kernel.barriers[static_cast<size_t>(step.barrier)].name, step.element));

@@ -36,7 +36,7 @@ bool TensorBlock::LiesAt(const TensorBlock& other, const Scope& scope) const {
 }
 
 bool TensorBlock::IsSame(const TensorBlock& other, const Scope& scope) const {
-  return (op->slot == "transposed") == (other.op->slot == "transposed") && LiesAt(other, scope);
+  return op->IsTurned() == other.op->IsTurned() && LiesAt(other, scope);
 }
 
 void TensorBlock::Shift(const std::vector<ir::Scalar>& by) {

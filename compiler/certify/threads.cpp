@@ -29,12 +29,12 @@ Threads Wanted(const Op& op) {
     case OpCode::kPutTileCluster:
     case OpCode::kStoreAsync: return Threads::kOne;
     case OpCode::kDrawTile:
-      return op.number == ir::kDrawnByThread ? Threads::kOne : op.number == ir::kDrawnByWarp ? Threads::kWarp : Threads::kWarpgroup;
-    case OpCode::kTakeTile: return op.number == ir::kThisThread ? Threads::kOne : Threads::kWarp;
+      return op.Is(ir::kDrawnByThread) ? Threads::kOne : op.Is(ir::kDrawnByWarp) ? Threads::kWarp : Threads::kWarpgroup;
+    case OpCode::kTakeTile: return op.Is(ir::kThisThread) ? Threads::kOne : Threads::kWarp;
     case OpCode::kAdvance: return Threads::kRole;
-    case OpCode::kLet: return op.number == ir::kChanges ? Threads::kRole : Threads::kAny;
-    case OpCode::kSyncRole: return op.number == ir::kOfWarp ? Threads::kWarp : Threads::kWarpgroup;
-    case OpCode::kCopyToShared: return op.number == ir::kByWarp ? Threads::kWarp : Threads::kWarpgroup;
+    case OpCode::kLet: return op.Is(ir::kChanges) ? Threads::kRole : Threads::kAny;
+    case OpCode::kSyncRole: return op.Is(ir::kOfWarp) ? Threads::kWarp : Threads::kWarpgroup;
+    case OpCode::kCopyToShared: return op.Is(ir::kByWarp) ? Threads::kWarp : Threads::kWarpgroup;
     case OpCode::kRead:
     case OpCode::kReadParts:
     case OpCode::kGather:
@@ -124,12 +124,10 @@ std::optional<Finding> CheckElections(const ir::Worker& worker) {
   std::optional<Finding> found;
   ir::ForEachOp(worker.body, [&](const Op& op) {
     if (op.code != OpCode::kIfElected || found) return;
-    const bool fits = worker.Computes()                    ? op.number == ir::kOfWarpgroup
-                      : worker.kind == RoleKind::kCopyWarp ? op.number == ir::kOfWarp
-                                                           : false;
+    const bool fits = worker.Computes() ? op.Is(ir::kOfWarpgroup) : worker.kind == RoleKind::kCopyWarp ? op.Is(ir::kOfWarp) : false;
     if (!fits)
       found = Wrong(op, fmt::format("`{}` elects one thread of each {}, which is not one thread of the role", worker.SourceName(),
-                                    op.number == ir::kOfWarp ? "warp" : "warpgroup"));
+                                    op.Is(ir::kOfWarp) ? "warp" : "warpgroup"));
   });
   return found;
 }

@@ -48,7 +48,7 @@ class Counting {
       case OpCode::kIf: return AddBranches(op, scope, taken);
       default:
         for (const Region& inner : op.regions) {
-          const int64_t times = op.code == OpCode::kUnroll ? op.number : 1;
+          const int64_t times = op.code == OpCode::kUnroll ? op.Trips() : 1;
           for (int64_t i = 0; i < times; ++i) {
             if (op.code == OpCode::kUnroll) scope.Bind(op.symbol, symbolic::Int(i));
             AddAll(taken, Of(inner, scope));
@@ -81,11 +81,11 @@ class Counting {
                          });
     if (!is_same) {
       taken.rest.insert(fmt::format("{} from {} over {} by {}: {}", index, symbolic::CanonicalText(lo),
-                                    symbolic::CanonicalText(extent), op.number, Text(inner)));
+                                    symbolic::CanonicalText(extent), op.Step(), Text(inner)));
       return;
     }
     const Scalar trips =
-        symbolic::Cdiv(Clean(symbolic::Make(Kind::kMax, DType::kI64, {extent, symbolic::Int(0)})), symbolic::Int(op.number));
+        symbolic::Cdiv(Clean(symbolic::Make(Kind::kMax, DType::kI64, {extent, symbolic::Int(0)})), symbolic::Int(op.Step()));
     for (const auto& [ring, count] : inner.slots) Add(taken, ring, symbolic::Mul(trips, count));
   }
 

@@ -29,7 +29,7 @@ std::optional<Finding> CheckWaits(const Program& program, Replays& replays, cons
     if (!replays.HoldsLoosened(wait, replay)) continue;
     return Finding{
         DiagnosticKind::kCertificateWait, wait->span,
-        fmt::format("this waits until {} {} are unfinished, and nothing would go wrong with one more", wait->number, what)};
+        fmt::format("this waits until {} {} are unfinished, and nothing would go wrong with one more", wait->Unfinished(), what)};
   }
   if (program.counts_instructions) return std::nullopt;
   for (const ir::Op* commit : Each(program, ir::OpCode::kCommitCopies)) {

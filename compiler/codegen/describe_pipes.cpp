@@ -34,9 +34,9 @@ using PipesOfRings = std::map<std::string, std::string>;
 
 void CollectReceivers(const ir::Worker& role, PipesOfRings& rings, std::map<std::string, Traffic>& traffic) {
   ir::ForEachOp(role.body, [&](const ir::Op& op) {
-    if (op.code == OpCode::kRing) rings[op.symbol] = op.slot.empty() ? op.symbol : op.slot;
+    if (op.code == OpCode::kRing) rings[op.symbol] = op.PipeOfRing();
     if (op.code != OpCode::kWaitFull) return;
-    Traffic& pipe = traffic[ir::RingOf(op.slot)];
+    Traffic& pipe = traffic[ir::RingOf(op.Slot())];
     AddOnce(pipe.receivers, role);
     pipe.full = op.symbol;
   });
@@ -45,7 +45,7 @@ void CollectReceivers(const ir::Worker& role, PipesOfRings& rings, std::map<std:
 /// Who waits for empty slots, or makes full ones: by copies that it announces, or by stores of its own.
 void CollectSenders(const ir::Worker& role, const PipesOfRings& rings, std::map<std::string, Traffic>& traffic) {
   ir::ForEachOp(role.body, [&](const ir::Op& op) {
-    const std::string name = ir::RingOf(op.slot);
+    const std::string name = ir::RingOf(op.SlotIfAny());
     const auto ring = rings.find(name);
     const auto found = traffic.find(ring == rings.end() ? name : ring->second);
     if (found == traffic.end()) return;
@@ -67,7 +67,7 @@ void CollectSenders(const ir::Worker& role, const PipesOfRings& rings, std::map<
       case OpCode::kExpect:
         // Where the instances that receive announce what comes, each announces its share; of a tile's number one announces all.
         if (!computes) AddOnce(pipe.senders, role);
-        pipe.bytes = op.number * (computes && !pipe.of_first_block ? role.instances : 1);
+        pipe.bytes = op.Bytes() * (computes && !pipe.of_first_block ? role.instances : 1);
         break;
       default: break;
     }
@@ -145,7 +145,7 @@ struct FoldedTraffic {
 /// The name of what fills a slot, its first operand; "" for other operations.
 std::string FilledBy(const ir::Op& op) {
   switch (op.code) {
-    case OpCode::kCopyAsync: return op.number == ir::kInPieces ? "copy_pieces" : "copy_async";
+    case OpCode::kCopyAsync: return op.Is(ir::kInPieces) ? "copy_pieces" : "copy_async";
     case OpCode::kCopyToShared: return op.operands.size() == 2 ? "fetch, put" : "copy_global_to_shared";
     case OpCode::kStoreShared: return "store_shared";
     default: return "";
@@ -181,8 +181,8 @@ class FoldedPipes {
   }
 
   void View(const ir::Op& op, const std::set<std::string>& turned) {
-    if (op.slot.empty()) return;
-    const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
+    if (op.Slot().empty()) return;
+    const ir::SlotPlace place = ir::PlaceOfSlot(op.Slot());
     const std::string& ring = place.ring;
     rings_.emplace(op.results[0], ring);
     if (place.where != ir::SlotPlace::Where::kPrevious) return;

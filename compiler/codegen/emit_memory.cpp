@@ -26,15 +26,15 @@ std::string AheadOf(const ir::SlotPlace& place) {
 
 }  // namespace
 
-/// `array[slot]`: the element that `op.slot` (or the scalar at `scalar`) names; just `array` where there is only one.
+/// `array[slot]`: the element that the operation's slot (or the scalar at `scalar`) names; just `array` where there is only one.
 std::string OpEmitter::Element(const std::string& array, int64_t count, const Op& op, size_t scalar) const {
   if (count <= 1) return array;
-  if (op.slot.empty()) {
+  if (op.Slot().empty()) {
     Ensure(op.scalars.size() > scalar, "an element of an array without an index", op.span);
     return fmt::format("{}[{}]", array, scalars_.Text(op.scalars[scalar]));
   }
-  const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
-  if (!uses_.rings.contains(place.ring)) return fmt::format("{}[{}]", array, Mangle(op.slot));
+  const ir::SlotPlace place = ir::PlaceOfSlot(op.Slot());
+  if (!uses_.rings.contains(place.ring)) return fmt::format("{}[{}]", array, Mangle(op.Slot()));
   const std::string which = place.where == Where::kPresent    ? "slot"
                             : place.where == Where::kPrevious ? "previous()"
                                                               : fmt::format("ahead({})", AheadOf(place));
@@ -56,7 +56,7 @@ std::string OpEmitter::Barrier(const Op& op, size_t scalar) const {
   const auto found = barriers_.find(op.symbol);
   Ensure(found != barriers_.end(), "no barrier of this name: " + op.symbol, op.span);
   const ir::Barrier& barrier = kernel_.barriers[found->second];
-  const std::string set = barrier.instances > 1 ? fmt::format("[{}]", Mangle(ir::PlaceOfSlot(op.slot).instance)) : "";
+  const std::string set = barrier.instances > 1 ? fmt::format("[{}]", Mangle(ir::PlaceOfSlot(op.Slot()).instance)) : "";
   return Element("shared." + Mangle(op.symbol) + set, barrier.count, op, scalar);
 }
 
@@ -88,7 +88,7 @@ bool OpEmitter::EmitShared(const Op& op) {
       out_.Line(fmt::format("tk::warpgroup::store_shared({}, {});", Argument(op.operands[0]), Argument(op.operands[1])));
       return true;
     case OpCode::kStoreCluster:
-      out_.Line(fmt::format("tk::warpgroup::store_cluster<{}>({}, {}, {});", op.number, Argument(op.operands[0]),
+      out_.Line(fmt::format("tk::warpgroup::store_cluster<{}>({}, {}, {});", op.Blocks(), Argument(op.operands[0]),
                             Argument(op.operands[1]), Barrier(op)));
       return true;
     case OpCode::kCopyToGlobal:
@@ -100,7 +100,7 @@ bool OpEmitter::EmitShared(const Op& op) {
       return true;
     case OpCode::kCommitStores: out_.Line("tk::commit_stores();"); return true;
     case OpCode::kWaitStores:
-      out_.Line(fmt::format("tk::wait_stores{}<{}>();", op.slot == "done" ? "" : "_read", op.number));
+      out_.Line(fmt::format("tk::wait_stores{}<{}>();", op.WaitsUntilDone() ? "" : "_read", op.Unfinished()));
       return true;
     case OpCode::kFenceAsync:
       quoter_.LineWithRemark("tk::fence_async_proxy();",
@@ -110,10 +110,10 @@ bool OpEmitter::EmitShared(const Op& op) {
   }
 }
 
-/// The block of the tensor as it lies: what `slot` says of a copy is not said of the block.
+/// The block of the tensor as it lies: how a copy turns it is not said of the block.
 std::string OpEmitter::PlainBlock(const Op& op) const {
   Op block = op;
-  block.slot.clear();
+  if (block.IsTurned()) block.SetTurned(false);
   return Block(block);
 }
 
@@ -122,9 +122,9 @@ bool OpEmitter::EmitCopy(const Op& op) {
   switch (op.code) {
     case OpCode::kCopyToShared: CopyToShared(op); return true;
     case OpCode::kPieces: {
-      const bool is_array = kernel_.buffers[buffers_.find(op.slot)->second].count > 1;
-      out_.Line(fmt::format("auto {} = tk::block::pieces<{}>({}{}, {});", Name(op.results[0]), CopyingThreads(), Buffer(op.slot),
-                            is_array ? "[0]" : "", PlainBlock(op)));
+      const bool is_array = kernel_.buffers[buffers_.find(op.BufferOfPieces())->second].count > 1;
+      out_.Line(fmt::format("auto {} = tk::block::pieces<{}>({}{}, {});", Name(op.results[0]), CopyingThreads(),
+                            Buffer(op.BufferOfPieces()), is_array ? "[0]" : "", PlainBlock(op)));
       return true;
     }
     case OpCode::kMovePieces:
@@ -133,12 +133,12 @@ bool OpEmitter::EmitCopy(const Op& op) {
       return true;
     case OpCode::kCopyAsync: {
       const bool has_pieces = op.operands.size() == 2;
-      out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.number == ir::kInPieces || has_pieces ? "pieces" : "async",
+      out_.Line(fmt::format("tk::block::copy_{}<{}>({}, {});", op.Is(ir::kInPieces) || has_pieces ? "pieces" : "async",
                             CopyingThreads(), Argument(op.operands[0]), has_pieces ? Argument(op.operands[1]) : Block(op)));
       return true;
     }
     case OpCode::kCommitCopies: out_.Line("tk::commit_copies();"); return true;
-    case OpCode::kWaitCopies: out_.Line(fmt::format("tk::wait_copies<{}>();", op.number)); return true;
+    case OpCode::kWaitCopies: out_.Line(fmt::format("tk::wait_copies<{}>();", op.Unfinished())); return true;
     default: return false;
   }
 }
@@ -149,17 +149,17 @@ void OpEmitter::CopyToShared(const Op& op) {
     return out_.Line(
         fmt::format("tk::block::put<{}>({}, {});", kernel_.threads, Argument(op.operands[0]), Argument(op.operands[1])));
   const std::string fill = op.scalars.empty() || !op.scalars[0] ? "" : ", " + scalars_.Text(op.scalars[0]);
-  const std::string scope = op.number == ir::kByWarpgroup ? "warpgroup" : op.number == ir::kByWarp ? "warp" : "block";
-  const std::string threads = op.number == ir::kByBlock ? fmt::format("<{}>", CopyingThreads()) : "";
+  const std::string scope = op.Is(ir::kByWarpgroup) ? "warpgroup" : op.Is(ir::kByWarp) ? "warp" : "block";
+  const std::string threads = op.Is(ir::kByBlock) ? fmt::format("<{}>", CopyingThreads()) : "";
   out_.Line(fmt::format("tk::{}::copy_global_to_shared{}({}, {}{});", scope, threads, Argument(op.operands[0]), Block(op), fill));
 }
 
 bool OpEmitter::EmitMeeting(const Op& op) {
   switch (op.code) {
     case OpCode::kSyncBlock: out_.Line("tk::block::sync();"); return true;
-    case OpCode::kPriority: out_.Line(fmt::format("tk::warp::set_priority<{}>();", op.number)); return true;
+    case OpCode::kPriority: out_.Line(fmt::format("tk::warp::set_priority<{}>();", op.Priority())); return true;
     case OpCode::kSyncRole:
-      if (op.number == ir::kOfWarp) {
+      if (op.Is(ir::kOfWarp)) {
         out_.Line("tk::warp::sync();");
       } else if (!role_->warps_meet.empty()) {
         out_.Line(fmt::format("tk::warp::meet({});", WarpsMeet()));
@@ -176,7 +176,7 @@ bool OpEmitter::EmitMeeting(const Op& op) {
       [[fallthrough]];
     case OpCode::kNamedArrive:
       out_.Line(fmt::format("tk::named_barrier_{}({}, {});", op.code == OpCode::kNamedSync ? "sync" : "arrive",
-                            scalars_.Text(op.scalars[0]), op.number));
+                            scalars_.Text(op.scalars[0]), op.MeetingThreads()));
       return true;
     case OpCode::kWaitPrevious:
       out_.Line(fmt::format("{}tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel",
@@ -190,7 +190,7 @@ bool OpEmitter::EmitMeeting(const Op& op) {
 
 /// Full slots of the first lap have parity 0; a slot is empty when the phase of the lap before is over.
 void OpEmitter::Wait(const Op& op) {
-  const ir::SlotPlace place = ir::PlaceOfSlot(op.slot);
+  const ir::SlotPlace place = ir::PlaceOfSlot(op.Slot());
   Ensure(uses_.rings.contains(place.ring), "a wait needs a ring's phase", op.span);
   const bool is_empty = op.code == OpCode::kWaitEmpty;
   std::string parity = Mangle(place.ring);
@@ -207,9 +207,8 @@ void OpEmitter::Wait(const Op& op) {
 }
 
 void OpEmitter::Arrive(const Op& op) {
-  if (op.number == ir::kInAllBlocks)
-    return out_.Line(fmt::format("tk::warp::arrive_cluster({}, {});", Barrier(op), kernel_.cluster));
-  const std::string_view scope = op.number == ir::kPerWarp ? "warp::" : "";
+  if (op.Is(ir::kInAllBlocks)) return out_.Line(fmt::format("tk::warp::arrive_cluster({}, {});", Barrier(op), kernel_.cluster));
+  const std::string_view scope = op.Is(ir::kPerWarp) ? "warp::" : "";
   if (op.scalars.empty()) return out_.Line(fmt::format("tk::{}arrive({});", scope, Barrier(op)));
   out_.Line(fmt::format("tk::{}arrive_remote({}, {});", scope, Barrier(op), scalars_.Text(op.scalars[0])));
 }
@@ -217,7 +216,7 @@ void OpEmitter::Arrive(const Op& op) {
 bool OpEmitter::EmitPipe(const Op& op) {
   switch (op.code) {
     case OpCode::kRing:
-      quoter_.LineWithRemark(fmt::format("tk::ring<{}> {};", op.number, Mangle(op.symbol)),
+      quoter_.LineWithRemark(fmt::format("tk::ring<{}> {};", op.Slots(), Mangle(op.symbol)),
                              waited_rings_.contains(op.symbol) ? "the slot at hand, and the parity of this lap: phase" : "");
       return true;
     case OpCode::kAdvance:
@@ -231,22 +230,22 @@ bool OpEmitter::EmitPipe(const Op& op) {
     case OpCode::kDrawTile: {
       constexpr std::string_view kScopes[] = {"", "warp::", "warpgroup::"};
       const std::string condition = op.scalars.size() < 2 ? "" : ", " + scalars_.Text(op.scalars[1]);
-      out_.Line(fmt::format("const int {} = tk::{}draw_tile({}, {}{});", Mangle(op.symbol), kScopes[op.number], Mangle(op.slot),
-                            scalars_.Text(op.scalars[0]), condition));
+      out_.Line(fmt::format("const int {} = tk::{}draw_tile({}, {}{});", Mangle(op.symbol), kScopes[op.As<ir::Drawer>()],
+                            Mangle(op.Counter()), scalars_.Text(op.scalars[0]), condition));
       return true;
     }
     case OpCode::kPutTileCluster:
-      out_.Line(fmt::format("tk::put_tile_cluster<{}>({}, {}, {});", op.number, Argument(op.operands[0]),
+      out_.Line(fmt::format("tk::put_tile_cluster<{}>({}, {}, {});", op.Blocks(), Argument(op.operands[0]),
                             scalars_.Text(op.scalars[0]), Barrier(op)));
       return true;
     case OpCode::kPutTile:
       out_.Line(fmt::format("tk::put_tile({}, {});", Argument(op.operands[0]), scalars_.Text(op.scalars[0])));
       return true;
     case OpCode::kTakeTile:
-      out_.Line(fmt::format("{} = tk::{}take_tile({});", Mangle(op.symbol), op.number == ir::kPerWarp ? "warp::" : "",
+      out_.Line(fmt::format("{} = tk::{}take_tile({});", Mangle(op.symbol), op.Is(ir::kPerWarp) ? "warp::" : "",
                             Argument(op.operands[0])));
       return true;
-    case OpCode::kExpect: out_.Line(fmt::format("tk::expect_bytes({}, {});", Barrier(op), op.number)); return true;
+    case OpCode::kExpect: out_.Line(fmt::format("tk::expect_bytes({}, {});", Barrier(op), op.Bytes())); return true;
     case OpCode::kArrive: Arrive(op); return true;
     case OpCode::kLoadAsync:
     case OpCode::kLoadRows:
@@ -254,9 +253,9 @@ bool OpEmitter::EmitPipe(const Op& op) {
     case OpCode::kLoadRowsMulticast: {
       const bool is_multicast = ir::IsMulticast(op.code), by_rows = ir::LoadsRows(op.code);
       const size_t coordinates = op.scalars.size() - is_multicast - by_rows;
-      Op full;  // the barrier is named by its number
-      full.symbol = kernel_.barriers[static_cast<size_t>(op.number)].name;
-      full.slot = op.slot;
+      Op full{OpCode::kArrive};  // the barrier is named by its number
+      full.symbol = kernel_.barriers[static_cast<size_t>(op.Barrier())].name;
+      full.SetSlot(op.Slot());
       full.span = op.span;
       std::string last;  // the rows that exist, the blocks
       for (size_t i = coordinates; i < op.scalars.size(); ++i) last += ", " + scalars_.Text(op.scalars[i]);

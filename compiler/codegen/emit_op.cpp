@@ -49,7 +49,7 @@ void OpEmitter::NoteChanges(const ir::Worker& role) {
   filled_.clear();
   std::vector<const Op*> parts;
   ir::ForEachOp(role.body, [&](const Op& op) {
-    if (op.code == OpCode::kLet && op.number == ir::kChanges) changed_scalars_.insert(op.symbol);
+    if (op.code == OpCode::kLet && op.Is(ir::kChanges)) changed_scalars_.insert(op.symbol);
     const bool is_tied = op.code == OpCode::kMmaFence || op.code == OpCode::kMmaWait;  // these take what may change
     for (const ir::ValueId id : op.operands) {
       if (is_tied || ir::Writes(op, id)) changed_.insert(id);
@@ -66,9 +66,9 @@ void OpEmitter::NoteRings(const ir::Worker& role) {
   still_rings_.clear();
   waited_rings_.clear();
   ir::ForEachOp(role.body, [&](const Op& op) {
-    if (op.code == OpCode::kRing && op.number == 1) still_rings_.insert(op.symbol);  // in front of all that turns it
+    if (op.code == OpCode::kRing && op.Slots() == 1) still_rings_.insert(op.symbol);  // in front of all that turns it
     if (op.code == OpCode::kAdvance) still_rings_.erase(op.symbol);
-    if (op.code == OpCode::kWaitFull || op.code == OpCode::kWaitEmpty) waited_rings_.insert(ir::RingOf(op.slot));
+    if (op.code == OpCode::kWaitFull || op.code == OpCode::kWaitEmpty) waited_rings_.insert(ir::RingOf(op.Slot()));
   });
 }
 
@@ -184,7 +184,7 @@ std::string OpEmitter::Block(const Op& op) const {
     }
   }
   text += ")";
-  if (op.slot == "transposed") text = fmt::format("tk::transposed({})", text);
+  if (op.IsTurned()) text = fmt::format("tk::transposed({})", text);
   if (op.axes.back().aligned) text = fmt::format("tk::aligned({})", text);
   return ReadsExactly(op) ? fmt::format("tk::exact({})", text) : text;
 }
@@ -252,10 +252,10 @@ void OpEmitter::Let(const Op& op) {
   const ir::Scalar& value = op.scalars[0];
   const std::string name = Mangle(op.symbol);
   const std::string text = scalars_.Text(value);
-  if (op.number == ir::kChanges) return out_.Line(fmt::format("{} = {};", name, text));
+  if (op.Is(ir::kChanges)) return out_.Line(fmt::format("{} = {};", name, text));
   const bool is_const = !changed_scalars_.contains(op.symbol);
   const bool is_integer = value->dtype == DType::kI64 || value->dtype == DType::kI32;
-  const bool stays = op.number == ir::kStays;
+  const bool stays = op.Is(ir::kStays);
   const bool is_narrowed = is_integer && stays && scalars_.FitsInt(value);
   const bool is_wide = is_integer && !is_narrowed && (!stays || scalars_.IsWide(value));  // what it changes to is not known
   const std::string_view type = is_wide ? "tk::index" : is_narrowed ? "int" : scalars_.TypeOf(value);
@@ -295,7 +295,7 @@ void OpEmitter::If(const Op& op) {
 }
 
 void OpEmitter::ForTiles(const Op& op) {
-  const std::string name = Mangle(op.symbol), whose = Mangle(op.slot);
+  const std::string name = Mangle(op.symbol), whose = Mangle(op.WhoseTurn());
   std::string begin = fmt::format("int {} = {}", name, scalars_.Text(op.scalars[0]));
   std::string next;  // the body says it where tiles are drawn
   if (op.scalars.size() > 2) {
@@ -303,10 +303,10 @@ void OpEmitter::ForTiles(const Op& op) {
     next = kernel_.is_uneven ? fmt::format(" {} = tk::there_and_back({}, {})", name, name, stride)
                              : fmt::format(" {} += {}", name, stride);
   }
-  if (op.number > 0) {
+  if (op.TakesTurns()) {
     begin += fmt::format(", {} = 0", whose);
-    next += fmt::format("{} {} = ({} + 1) % {}", next.empty() ? "" : ",", whose, whose, op.number);
-    scalars_.AddNonNegative(op.slot);
+    next += fmt::format("{} {} = ({} + 1) % {}", next.empty() ? "" : ",", whose, whose, op.Turns());
+    scalars_.AddNonNegative(op.WhoseTurn());
   }
   const std::string end = scalars_.Expr(op.scalars[1]).Within(CppExpr::kAdd);
   Loop(op, fmt::format("for ({}; {} < {};{})", begin, name, end, next), true);
@@ -319,13 +319,13 @@ void OpEmitter::For(const Op& op) {
   const IntRange first = scalars_.Ranges().Of(lo), end = scalars_.Ranges().Of(hi);
   const bool has_end = end.hi != IntRange::kMost;
   // The step that ends the loop has to fit, too.
-  const int64_t most = INT32_MAX - op.number + 1;
+  const int64_t most = INT32_MAX - op.Step() + 1;
   const bool fits = scalars_.FitsInt(lo) && end.hi <= most;
   const bool is_wide = !fits && (scalars_.IsWide(lo) || scalars_.IsWide(hi) || (has_end && end.hi > most));
   if (is_wide) scalars_.AddWide(op.symbol);
   scalars_.AddExtent(op.symbol);
   scalars_.Ranges().DefineWithin(op.symbol, {first.lo, has_end ? std::max(first.lo, end.hi - 1) : IntRange::kMost});
-  const std::string step = op.number == 1 ? "++" + name : fmt::format("{} += {}", name, op.number);
+  const std::string step = op.Step() == 1 ? "++" + name : fmt::format("{} += {}", name, op.Step());
   Loop(op,
        fmt::format("for ({} {} = {}; {} < {}; {})", is_wide ? "tk::index" : "int", name,
                    is_wide ? scalars_.Text(lo) : scalars_.IntText(lo), name, scalars_.Expr(hi).Within(CppExpr::kAdd), step),
@@ -345,14 +345,14 @@ bool OpEmitter::EmitControl(const Op& op) {
     }
     case OpCode::kForTiles: ForTiles(op); return true;
     case OpCode::kUnroll:
-      scalars_.Ranges().DefineWithin(op.symbol, {0, op.number - 1});
+      scalars_.Ranges().DefineWithin(op.symbol, {0, op.Trips() - 1});
       out_.Line("TK_UNROLL");
-      Loop(op, fmt::format("for (int {} = 0; {} < {}; ++{})", name, name, op.number, name), true);
+      Loop(op, fmt::format("for (int {} = 0; {} < {}; ++{})", name, name, op.Trips(), name), true);
       return true;
     case OpCode::kTilePosition: {
       const auto [row, col] = ir::NamesOfPosition(op);
       out_.Line(fmt::format("const auto [{}, {}] = tk::grouped_order({}, {}, {}, {});", Mangle(row), Mangle(col),
-                            scalars_.Text(op.scalars[0]), scalars_.Text(op.scalars[1]), scalars_.Text(op.scalars[2]), op.number));
+                            scalars_.Text(op.scalars[0]), scalars_.Text(op.scalars[1]), scalars_.Text(op.scalars[2]), op.Group()));
       scalars_.AddNonNegative(row);
       scalars_.AddNonNegative(col);
       return true;
@@ -360,7 +360,7 @@ bool OpEmitter::EmitControl(const Op& op) {
     case OpCode::kIf: If(op); return true;
     case OpCode::kIfElected: {
       const size_t mark = out_.Mark();
-      out_.Open(op.number == ir::kOfWarpgroup ? "if (tk::warpgroup::thread() == 0)" : "if (tk::warp::elect())");
+      out_.Open(op.Is(ir::kOfWarpgroup) ? "if (tk::warpgroup::thread() == 0)" : "if (tk::warp::elect())");
       Body(op.regions[0]);
       out_.Close();
       out_.OneLine(mark);
@@ -377,7 +377,7 @@ bool OpEmitter::EmitTile(const Op& op) {
       const std::string name = Name(op.results[0]);
       if (op.operands.empty())
         out_.Line(fmt::format("{} {};", TileType(op.results[0]), name));
-      else if (op.number == ir::kOwnRegisters)
+      else if (op.Is(ir::kOwnRegisters))
         out_.Line(fmt::format("auto {} = tk::warpgroup::own_copy({});", name, Argument(op.operands[0])));
       else
         out_.Line(fmt::format("{}auto {} = {};", changed_.contains(op.results[0]) ? "" : "const ", name, Argument(op.operands[0])));
@@ -390,7 +390,8 @@ bool OpEmitter::EmitTile(const Op& op) {
       return true;
     case OpCode::kStore: {
       constexpr std::string_view kNames[] = {"store", "add", "max", "min"};
-      out_.Line(fmt::format("tk::warpgroup::{}({}, {});", kNames[op.number], Block(op), Argument(op.operands[0])));
+      out_.Line(fmt::format("tk::warpgroup::{}({}, {});", kNames[static_cast<size_t>(op.As<typed::StoreOp>())], Block(op),
+                            Argument(op.operands[0])));
       return true;
     }
     case OpCode::kReadParts: ReadParts(op); return true;
@@ -403,26 +404,26 @@ bool OpEmitter::EmitTile(const Op& op) {
       if (op.code == OpCode::kMmaFence)
         out_.Line(fmt::format("tk::warpgroup::mma_fence({});", tiles));
       else
-        out_.Line(fmt::format("tk::warpgroup::mma_wait<{}>({});", op.number, tiles));
+        out_.Line(fmt::format("tk::warpgroup::mma_wait<{}>({});", op.Unfinished(), tiles));
       return true;
     }
     case OpCode::kMma: {
       constexpr std::string_view kNames[] = {"mma", "mma_subtract", "mma_zero"};
-      out_.Line(fmt::format("tk::warpgroup::{}({}, {}, {});", kNames[op.number], Argument(op.operands[0]), Argument(op.operands[1]),
-                            Argument(op.operands[2])));
+      out_.Line(fmt::format("tk::warpgroup::{}({}, {}, {});", kNames[op.As<ir::ProductInto>()], Argument(op.operands[0]),
+                            Argument(op.operands[1]), Argument(op.operands[2])));
       return true;
     }
     case OpCode::kMultiply: {
       constexpr std::string_view kNames[] = {"multiply", "multiply_subtract", "multiply_zero"};
-      out_.Line(fmt::format("tk::warpgroup::{}({}, {}, {});", kNames[op.number], Argument(op.operands[0]), Argument(op.operands[1]),
-                            Argument(op.operands[2])));
+      out_.Line(fmt::format("tk::warpgroup::{}({}, {}, {});", kNames[op.As<ir::ProductInto>()], Argument(op.operands[0]),
+                            Argument(op.operands[1]), Argument(op.operands[2])));
       return true;
     }
     case OpCode::kMmaCommit: out_.Line("tk::warpgroup::mma_commit();"); return true;
     case OpCode::kSplitSend: {
       Op full = op;
       full.symbol = ir::SharesBarrier(op.symbol);
-      out_.Line(fmt::format("tk::split::send<{}>({}, {}, tk::cluster::rank(), {});", op.number, Buffer(op.symbol),
+      out_.Line(fmt::format("tk::split::send<{}>({}, {}, tk::cluster::rank(), {});", op.Blocks(), Buffer(op.symbol),
                             Argument(op.operands[0]), Barrier(full)));
       return true;
     }

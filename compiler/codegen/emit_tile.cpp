@@ -143,12 +143,12 @@ CppExpr OpEmitter::Binary(const Op& op) {
     dtype = kernel_.TypeOf(op.operands[0]).dtype;
   } else {
     const CppExpr tile = Value(op.operands[0]), scalar = scalars_.Expr(op.scalars[0]);
-    left = op.slot == "left" ? scalar : tile;
-    right = op.slot == "left" ? tile : scalar;
+    left = op.HasScalarLeft() ? scalar : tile;
+    right = op.HasScalarLeft() ? tile : scalar;
     dtype = kernel_.TypeOf(op.operands[0]).dtype;
-    if (!IsFloat(dtype) && ChangesNothing(static_cast<typed::Op>(op.number), op.slot == "left", op.scalars[0])) return tile;
+    if (!IsFloat(dtype) && ChangesNothing(op.Function(), op.HasScalarLeft(), op.scalars[0])) return tile;
   }
-  const Operator o = BinaryOperator(static_cast<typed::Op>(op.number), !IsFloat(dtype));
+  const Operator o = BinaryOperator(op.Function(), !IsFloat(dtype));
   if (o.precedence == 0) return {fmt::format("tk::{}({}, {})", o.text, left.text, right.text)};
   const int outer = OuterOf(o.precedence);
   return {fmt::format("{} {} {}", left.Within(outer), o.text, right.Within(outer + 1)), o.precedence};
@@ -162,7 +162,7 @@ CppExpr OpEmitter::Select(const Op& op) {
   size_t tile = 1, scalar = 0;
   std::string text = "tk::where(" + Argument(op.operands[0]);
   for (size_t i = 0; i < 2; ++i) {
-    const bool is_scalar = i < op.slot.size() && op.slot[i] == 's';
+    const bool is_scalar = !op.IsTileArm(i);
     const std::string arm = is_scalar ? scalars_.Text(op.scalars[scalar++]) : Argument(op.operands[tile++]);
     text += ", " + (needs_type && i == 0 ? fmt::format("{}({})", type, arm) : arm);
   }
@@ -189,10 +189,10 @@ CppExpr OpEmitter::Cat(const Op& op) {
 }
 
 CppExpr OpEmitter::Reduce(const Op& op) {
-  const std::string_view name = op.code == OpCode::kCumsum ? "cumsum" : ReduceName(static_cast<typed::Op>(op.number));
-  const bool meets = !role_->warps_meet.empty() && role_->layout.SpansWarps(op.slot);
+  const std::string_view name = op.code == OpCode::kCumsum ? "cumsum" : ReduceName(op.Function());
+  const bool meets = !role_->warps_meet.empty() && ir::SpansWarps(op, role_->layout);
   const std::string scratch = op.symbol.empty() ? "" : ", " + Buffer(op.symbol) + (meets ? ", " + WarpsMeet() : "");
-  return {fmt::format("tk::{}_{}({}{})", op.slot == "rows" ? "row" : "col", name, Argument(op.operands[0]), scratch)};
+  return {fmt::format("tk::{}_{}({}{})", op.IsOfRows() ? "row" : "col", name, Argument(op.operands[0]), scratch)};
 }
 
 CppExpr OpEmitter::Read(const Op& op) {
@@ -221,7 +221,7 @@ void OpEmitter::ReadParts(const Op& op) {
 }
 
 CppExpr OpEmitter::View(const Op& op) {
-  const std::string buffer = Buffer(op.symbol, ir::PlaceOfSlot(op.slot).instance);
+  const std::string buffer = Buffer(op.symbol, ir::PlaceOfSlot(op.Slot()).instance);
   const ir::Buffer& tile = kernel_.buffers[buffers_.at(op.symbol)];
   const ir::Type& type = kernel_.TypeOf(op.results[0]);
   const std::string element = Element(buffer, tile.count, op, 0);
@@ -239,7 +239,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
                           scalars_.Text(op.scalars[0]))};
     }
     case OpCode::kUnary: {
-      const auto function = static_cast<typed::Op>(op.number);
+      const auto function = op.Function();
       if (function == typed::Op::kNeg) return {"-" + Value(op.operands[0]).Within(CppExpr::kPrimary), CppExpr::kUnary};
       if (function == typed::Op::kNot) return {"!" + Value(op.operands[0]).Within(CppExpr::kUnary), CppExpr::kUnary};
       return {fmt::format("tk::{}({})", ir::OpWord(function), argument())};
@@ -247,9 +247,9 @@ CppExpr OpEmitter::Expression(const Op& op) {
     case OpCode::kBinary: return Binary(op);
     case OpCode::kSelect: return Select(op);
     case OpCode::kConvert:
-      if (kernel_.TypeOf(op.results[0]).dtype == kernel_.TypeOf(op.operands[0]).dtype && op.number == ir::kConvertAnew)
+      if (kernel_.TypeOf(op.results[0]).dtype == kernel_.TypeOf(op.operands[0]).dtype && op.Is(ir::kConvertAnew))
         return {fmt::format("tk::anew({})", argument())};
-      return {fmt::format("tk::convert{}<{}>({})", op.number == ir::kConvertAnew ? "_anew" : "",
+      return {fmt::format("tk::convert{}<{}>({})", op.Is(ir::kConvertAnew) ? "_anew" : "",
                           CppType(kernel_.TypeOf(op.results[0]).dtype), argument())};
     case OpCode::kReduce:
     case OpCode::kCumsum: return Reduce(op);
@@ -262,7 +262,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
       return {fmt::format("tk::reshape<{}, {}, {}>({})", type.rows, type.cols, Layout(op.results[0]), argument())};
     }
     case OpCode::kPositions: {
-      const bool is_column = op.slot == "rows";
+      const bool is_column = op.IsOfRows();
       const ir::Type& type = kernel_.TypeOf(op.results[0]);
       return {fmt::format("tk::{}_positions<{}, {}{}>({})", is_column ? "row" : "col", is_column ? type.rows : type.cols,
                           Layout(op.results[0]), type.dtype == DType::kI32 ? "" : fmt::format(", {}", CppType(type.dtype)),
@@ -270,10 +270,10 @@ CppExpr OpEmitter::Expression(const Op& op) {
     }
     case OpCode::kView: return View(op);
     case OpCode::kSplitCollect:
-      return {fmt::format("tk::split::collect<{}>({}, {}, tk::cluster::rank())", op.number, Buffer(op.symbol), argument())};
+      return {fmt::format("tk::split::collect<{}>({}, {}, tk::cluster::rank())", op.Blocks(), Buffer(op.symbol), argument())};
     case OpCode::kFetch: {
       const ir::Type& type = kernel_.TypeOf(op.results[0]);
-      return {fmt::format("tk::block::fetch{}<{}, {}, {}>({})", op.slot.empty() ? "" : "_turned", kernel_.threads, type.rows,
+      return {fmt::format("tk::block::fetch{}<{}, {}, {}>({})", op.IsTurned() ? "_turned" : "", kernel_.threads, type.rows,
                           type.cols, PlainBlock(op))};
     }
     case OpCode::kLoadShared: return {fmt::format("tk::warpgroup::load_shared<{}>({})", Layout(op.results[0]), argument())};

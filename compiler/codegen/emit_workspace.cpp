@@ -19,7 +19,7 @@ BoxesOfTensors CopiedInPieces(const ir::Kernel& kernel) {
   BoxesOfTensors boxes;
   for (const ir::Worker& worker : kernel.workers) {
     ir::ForEachOp(worker.body, [&](const ir::Op& op) {
-      if (!(op.code == ir::OpCode::kCopyAsync && op.number == ir::kInPieces) && op.code != ir::OpCode::kFetch) return;
+      if (!(op.code == ir::OpCode::kCopyAsync && op.Is(ir::kInPieces)) && op.code != ir::OpCode::kFetch) return;
       std::vector<int64_t>& box = boxes[op.symbol];
       box.resize(op.axes.size(), 1);
       for (size_t d = 0; d < box.size(); ++d) box[d] = std::max(box[d], op.axes[d].dropped ? 1 : op.axes[d].extent);

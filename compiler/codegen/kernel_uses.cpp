@@ -35,14 +35,14 @@ void KernelUses::Region(const ir::Region& region) {
     if (op->code == OpCode::kRead && values[op->results[0]] == 0) continue;
     for (ir::ValueId value : op->operands) ++values[value];
     for (const ir::Scalar& scalar : op->scalars) Scalar(scalar);
-    if (const std::string instance = ir::PlaceOfSlot(op->slot).instance; !instance.empty()) names.insert(instance);
+    if (const std::string instance = ir::PlaceOfSlot(op->SlotIfAny()).instance; !instance.empty()) names.insert(instance);
     for (const ir::AxisRange& axis : op->axes) {
       Scalar(axis.start);
       Scalar(axis.lo);
       Scalar(axis.hi);
     }
     const bool names_tensor = op->code == OpCode::kPieces || (ir::AccessesGlobal(op->code) && !ir::IsEngineCopy(op->code));
-    if (names_tensor) tensors.insert(op->code == OpCode::kDrawTile ? op->slot : op->symbol);
+    if (names_tensor) tensors.insert(op->code == OpCode::kDrawTile ? op->Counter() : op->symbol);
     if (op->code == OpCode::kRing) rings.insert(op->symbol);
   }
 }
@@ -59,8 +59,7 @@ bool IsMentioned(const std::string& name, const ir::Region& region) {
   const auto names_it = [&](const ir::Scalar& scalar) { return scalar && symbolic::Mentions(scalar, name); };
   return std::any_of(region.begin(), region.end(), [&](const ir::Op& op) {
     if (op.code == OpCode::kLet && op.symbol == name) return false;
-    const bool names_slot = op.code != OpCode::kPieces && op.slot == name;  // else its slot is a buffer
-    if (names_slot || ir::PlaceOfSlot(op.slot).instance == name) return true;
+    if (op.SlotIfAny() == name || ir::PlaceOfSlot(op.SlotIfAny()).instance == name) return true;
     const auto is_at = [&](const ir::AxisRange& axis) { return names_it(axis.start) || names_it(axis.lo) || names_it(axis.hi); };
     return std::any_of(op.scalars.begin(), op.scalars.end(), names_it) || std::any_of(op.axes.begin(), op.axes.end(), is_at) ||
            std::any_of(op.regions.begin(), op.regions.end(), [&](const ir::Region& inner) { return IsMentioned(name, inner); });
@@ -86,7 +85,7 @@ KernelUses::KernelUses(const ir::Kernel& kernel) : values(kernel.values.size(), 
     names.clear();  // a role's own: what another one needs is no use of it
     // In a loop what changes a number may stand behind what reads it.
     ir::ForEachOp(role.body, [&](const ir::Op& op) {
-      if (op.code == OpCode::kLet && op.number == ir::kMayChange && IsMentioned(op.symbol, role.body)) names.insert(op.symbol);
+      if (op.code == OpCode::kLet && op.Is(ir::kMayChange) && IsMentioned(op.symbol, role.body)) names.insert(op.symbol);
     });
     Region(role.body);
     all.insert(names.begin(), names.end());

@@ -7,7 +7,6 @@
 #include "compiler/symbolic/evaluate.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace tkc::ir {
@@ -25,7 +24,7 @@ void TakeScalars(const Region& region, TakenNames& taken) {
 void TakeLoops(const Region& region, TakenNames& taken) {
   for (const Op& op : region) {
     if (op.code == OpCode::kForTiles || op.code == OpCode::kUnroll) taken.Take(op.symbol);
-    if (op.code == OpCode::kForTiles && !op.slot.empty()) taken.Take(op.slot);
+    if (op.code == OpCode::kForTiles && op.TakesTurns()) taken.Take(op.WhoseTurn());
     if (op.code == OpCode::kTilePosition) {
       const auto [row, col] = NamesOfPosition(op);
       taken.Take(row);
@@ -54,28 +53,6 @@ TakenNames Kernel::UsedNames() const {
   for (const GridAxis& axis : axes) used.Take(axis.name);
   return used;
 }
-
-SlotPlace PlaceOfSlot(const std::string& slot) {
-  size_t end = slot.find_first_of(".+[");
-  SlotPlace place{slot.substr(0, end)};
-  if (end != std::string::npos && slot[end] == '[') {
-    const size_t close = slot.find(']', end);
-    place.instance = slot.substr(end + 1, close == std::string::npos ? close : close - end - 1);
-    end = close == std::string::npos || close + 1 == slot.size() ? std::string::npos : close + 1;
-  }
-  if (end == std::string::npos) return place;
-  place.where = slot[end] == '.' ? SlotPlace::Where::kPrevious : SlotPlace::Where::kAhead;
-  if (place.where == SlotPlace::Where::kPrevious) return place;
-  const std::string ahead = slot.substr(end + 1);
-  const auto [rest, error] = std::from_chars(ahead.data(), ahead.data() + ahead.size(), place.ahead);
-  if (error != std::errc() || rest != ahead.data() + ahead.size()) {
-    place.ahead = 0;
-    place.ahead_name = ahead;
-  }
-  return place;
-}
-
-std::string RingOf(const std::string& slot) { return PlaceOfSlot(slot).ring; }
 
 std::pair<std::string, std::string> NamesOfPosition(const Op& op) {
   const size_t space = op.symbol.find(' ');

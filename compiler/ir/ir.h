@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/ir/op_number.h"
+#include "compiler/ir/op.h"
 #include "compiler/ir/taken_names.h"
 #include "compiler/layout/register_layout.h"
 #include "compiler/layout/swizzle.h"
@@ -32,9 +32,6 @@ namespace tkc::ir {
 
 using layout::RegisterLayout;
 using layout::Swizzle;
-using symbolic::Scalar;
-using ValueId = int;
-inline constexpr int kNone = -1;
 
 /// Where a tile lives: at tile level kAbstract; at schedule level in registers of the role's warpgroup, or in shared memory, of
 /// which the value is a view. kLeft and kRight: one step of a product's operand, in registers as a warp's matrix instruction takes
@@ -55,45 +52,6 @@ struct Value {
   Type type;
   bool is_mutable = false;
   std::string base{};  // the name without its number, which each role counts anew; empty: printed as the source has it
-};
-
-enum class OpCode : uint8_t {
-#define TKC_OP(code, text, traits) code,
-#include "compiler/ir/op.def"
-#undef TKC_OP
-};
-
-/// One axis of a tensor access: elements start .. start + extent. Those outside the tensor, or outside lo .. hi where these are
-/// set, do not exist.
-struct AxisRange {
-  Scalar start{};
-  int64_t extent = 1;
-  bool dropped = false;
-  Scalar lo{}, hi{};
-  bool is_slice = false;  // not a block of a loop or of the grid, so that it does not end where their ranges end
-  bool chosen = false;    // of a gather, dropped: element i of the next operand says which index row i has; `start` is 0
-  bool exists = false;    // known at compile time that all of it exists; mark_accesses
-  /// Of the last axis: its elements (the structures, where it is dropped) are contiguous, and rows of them are aligned.
-  bool aligned = false;
-};
-
-struct Op;
-using Region = std::vector<Op>;
-
-/// One operation. Which fields it uses is written beside its code in op.def.
-struct Op {
-  OpCode code;
-  std::vector<ValueId> results{};
-  std::vector<ValueId> operands{};
-  std::vector<Scalar> scalars{};
-  std::string symbol{};  // what it acts on: tensor, pipe, buffer, barrier, ring, function, scalar name
-  std::string slot{};    // which element of a buffer or barrier array: a ring's name ("ab": its present slot; "ab.previous"),
-                         // "ab+2", "ab+stage": as many slots ahead; "ab[w]": of instance w's own), "" (the only one)
-  int64_t number = 0;    // a static count, or a choice of op_number.h, per op.def
-  std::vector<AxisRange> axes{};
-  std::vector<Region> regions{};
-  Span span{};                 // the .tk statement it comes from
-  std::vector<Span> joined{};  // other statements that it does as well
 };
 
 struct TensorParam {
@@ -361,19 +319,6 @@ struct Module {
   std::vector<Kernel> kernels{};
   std::vector<Entry> entries{};
 };
-
-/// What a slot's text says: the ring's present slot, "ab", the one before it, "ab.previous", or one ahead, "ab+2" or "ab+stage";
-/// each of the set that an instance has for itself, "ab[w]".
-struct SlotPlace {
-  enum class Where : uint8_t { kPresent, kPrevious, kAhead };
-  std::string ring;
-  Where where = Where::kPresent;
-  int64_t ahead = 0;         // kAhead, where it is a number
-  std::string ahead_name{};  // kAhead, where a scalar says how far
-  std::string instance{};    // the scalar that says whose, or ""
-};
-SlotPlace PlaceOfSlot(const std::string& slot);
-std::string RingOf(const std::string& slot);
 
 /// The two scalars that a kTilePosition defines: row and column.
 std::pair<std::string, std::string> NamesOfPosition(const Op& op);

@@ -120,7 +120,7 @@ WorkerLowering::SumOfProducts WorkerLowering::Split(const typed::Expr& expr) {
 Op WorkerLowering::LowerTerm(const SumOfProducts::Term& term, Region& region, Span span) {
   const ValueId a = LowerTile(*term.product->args[0], region), b = LowerTile(*term.product->args[1], region);
   Op accumulate{OpCode::kAccumulate, {}, {kNone, a, b}};
-  accumulate.number = term.negative ? kSubtracts : kAdds;
+  accumulate.Set(term.negative ? kSubtracts : kAdds);
   accumulate.span = span;
   return accumulate;
 }
@@ -146,7 +146,7 @@ ValueId WorkerLowering::LowerBinary(const typed::Expr& expr, Region& region, con
   const typed::Expr& left = *expr.args[0];
   const typed::Expr& right = *expr.args[1];
   Op op{OpCode::kBinary};
-  op.number = static_cast<int64_t>(expr.op);
+  op.Set(expr.op);
   if (left.type.is_tile)
     op.operands.push_back(LowerTile(left, region));
   else
@@ -155,7 +155,8 @@ ValueId WorkerLowering::LowerBinary(const typed::Expr& expr, Region& region, con
     op.operands.push_back(LowerTile(right, region));
   else
     op.scalars.push_back(LowerScalar(right));
-  if (!op.scalars.empty()) op.slot = left.type.is_tile ? "right" : "left";
+  if (!right.type.is_tile) op.SetScalarRight();
+  if (!left.type.is_tile) op.SetScalarLeft();
   return Emit(region, std::move(op), expr.type, name, expr.span);
 }
 
@@ -216,9 +217,9 @@ ValueId WorkerLowering::LowerSelect(const typed::Expr& expr, Region& region, con
   } else {
     op.operands.push_back(LowerTile(*expr.args[0], region));
   }
+  op.SetTileArms(expr.args[1]->type.is_tile, expr.args[2]->type.is_tile);
   for (int i = 1; i <= 2; ++i) {
     const typed::Expr& arm = *expr.args[i];
-    op.slot += arm.type.is_tile ? 't' : 's';
     if (arm.type.is_tile)
       op.operands.push_back(LowerTile(arm, region));
     else
@@ -260,7 +261,7 @@ ValueId WorkerLowering::LowerPositions(const typed::Expr& expr, DType dtype, Reg
     op.code = OpCode::kTranspose;
     op.operands = {LowerPositions(*expr.args[0], dtype, region, "position")};
   } else {
-    op.slot = "rows";
+    op.SetOfRows(true);
     op.scalars = {LowerScalar(*expr.args[0])};
   }
   return Emit(region, std::move(op), type, name, expr.span);
@@ -281,7 +282,6 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
     op.scalars = {LowerScalar(expr)};
     return Emit(region, std::move(op), typed::Type::Tile(expr.type.dtype, 1, 1), name, expr.span);
   }
-  op.number = static_cast<int64_t>(expr.op);
   switch (expr.kind) {
     case ExprKind::kVar: return tiles_.at(expr.id);
     case ExprKind::kRead:
@@ -295,12 +295,16 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
       op = {OpCode::kFill};
       op.scalars = {LowerScalar(*expr.args[0])};
       return Emit(region, std::move(op), expr.type, name, expr.span);
-    case ExprKind::kUnary: op.code = OpCode::kUnary; break;
+    case ExprKind::kUnary:
+      op.code = OpCode::kUnary;
+      op.Set(expr.op);
+      break;
     case ExprKind::kBinary: return LowerBinary(expr, region, name);
     case ExprKind::kSelect: return LowerSelect(expr, region, name);
     case ExprKind::kCall:
       if (expr.args.size() == 2) return LowerBinary(expr, region, name);
       op.code = OpCode::kUnary;
+      op.Set(expr.op);
       break;
     case ExprKind::kConvert:
       if (const typed::Expr* positions = WidePositions(expr)) return LowerPositions(*positions, DType::kI64, region, name);
@@ -309,7 +313,8 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
     case ExprKind::kReduce:
     case ExprKind::kCumsum:
       op.code = expr.kind == ExprKind::kReduce ? OpCode::kReduce : OpCode::kCumsum;
-      op.slot = expr.axis == 1 ? "rows" : "cols";
+      if (op.code == OpCode::kReduce) op.Set(expr.op);
+      op.SetOfRows(expr.axis == 1);
       if (IsItsOperand(expr)) return LowerTile(*expr.args[0], region, wish);
       break;
     case ExprKind::kTranspose: op.code = OpCode::kTranspose; break;

@@ -60,16 +60,16 @@ Scalar WorkerLowering::LowerTest(const typed::Expr& expr) {
   typed::Type type = typed::Type::Tile(DType::kI32, tile.type.rows, tile.type.cols);
   const ValueId mask = LowerTile(tile, *into_);
   ValueId value = Emit(*into_, {OpCode::kConvert, {}, {mask}}, type, "truth", expr.span);
-  const auto reduce = [&](const char* axis, int64_t& extent) {
+  const auto reduce = [&](bool of_rows, int64_t& extent) {
     if (extent == 1) return;
     extent = 1;
     Op op{OpCode::kReduce, {}, {value}};
-    op.number = static_cast<int64_t>(is_any ? typed::Op::kMax : typed::Op::kMin);
-    op.slot = axis;
+    op.Set(is_any ? typed::Op::kMax : typed::Op::kMin);
+    op.SetOfRows(of_rows);
     value = Emit(*into_, std::move(op), type, is_any ? "maximum" : "minimum", expr.span);
   };
-  reduce("rows", type.cols);
-  reduce("cols", type.rows);
+  reduce(/*of_rows=*/true, type.cols);
+  reduce(/*of_rows=*/false, type.rows);
   Op test{OpCode::kTest, {}, {value}};
   test.symbol = UniqueScalar(std::string(OpWord(expr.op)));
   test.span = expr.span;

@@ -81,7 +81,7 @@ void WorkerLowering::LowerBinding(const typed::Stmt& stmt, Region& region) {
   if (!var.type.is_tile) {
     Op op{OpCode::kLet, {}, {}, {LowerScalar(*stmt.expr)}};
     op.symbol = ScalarName(stmt.var);
-    op.number = is_mutable ? kMayChange : kStays;
+    op.Set(is_mutable ? kMayChange : kStays);
     op.span = stmt.span;
     region.push_back(std::move(op));
     return;
@@ -109,7 +109,7 @@ void WorkerLowering::LowerAssign(const typed::Stmt& stmt, Region& region) {
   if (!var.type.is_tile) {
     Op op{OpCode::kLet, {}, {}, {LowerScalar(*stmt.expr)}};
     op.symbol = ScalarName(stmt.var);
-    op.number = kChanges;
+    op.Set(kChanges);
     op.span = stmt.span;
     region.push_back(std::move(op));
     return;
@@ -132,7 +132,7 @@ void WorkerLowering::LowerAssign(const typed::Stmt& stmt, Region& region) {
 void WorkerLowering::LowerFor(const typed::Stmt& stmt, Region& region) {
   Op op{OpCode::kFor, {}, {}, {LowerScalar(*stmt.lo), LowerScalar(*stmt.hi)}};
   op.symbol = ScalarName(stmt.var);
-  op.number = stmt.step;
+  op.SetStep(stmt.step);
   op.span = stmt.span;
   op.regions.resize(1);
   LowerBlock(stmt.body, op.regions[0]);
@@ -162,7 +162,7 @@ void WorkerLowering::LowerReceive(const typed::Stmt& stmt, Region& region) {
 void WorkerLowering::LowerSend(const typed::Stmt& stmt, Region& region) {
   Op op{OpCode::kSend};
   op.symbol = section_.pipes[stmt.pipe].name;
-  op.number = stmt.field;
+  op.SetField(stmt.field);
   op.span = stmt.span;
   op.scalars = {stmt.row ? LowerScalar(*stmt.row) : symbolic::Int(0), stmt.col ? LowerScalar(*stmt.col) : symbolic::Int(0)};
   if (stmt.ring) op.scalars.push_back(LowerScalar(*stmt.ring));
@@ -174,7 +174,7 @@ void WorkerLowering::LowerStore(const typed::Stmt& stmt, Region& region) {
   Op op{OpCode::kStore};
   op.symbol = source_.params[stmt.tensor].name;
   op.axes = LowerAxes(stmt.axes);
-  op.number = static_cast<int64_t>(stmt.store_op);
+  op.Set(stmt.store_op);
   op.span = stmt.span;
   op.operands = {LowerTile(*stmt.expr, region)};
   region.push_back(std::move(op));

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/ir/op_format.h"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <type_traits>
+
+#include "compiler/ir/op_words.h"
+
 namespace tkc::ir {
 namespace {
 
@@ -95,6 +102,42 @@ constexpr OpFormat kFormats[] = {
 };
 
 }  // namespace
+
+namespace {
+
+constexpr bool kIsChoice[] = {
+#define TKC_OP(code, text, traits, slot, number) std::is_enum_v<number>,
+#include "compiler/ir/op.def"
+#undef TKC_OP
+};
+
+constexpr std::array<int64_t, kOpCodes> kChoices = [] {
+  std::array<int64_t, kOpCodes> choices{};
+  for (const OpFormat& format : kFormats) {
+    int64_t& count = choices[static_cast<size_t>(format.code)];
+    if (NumberIs<typed::Op>(format.code)) {
+      count = std::ssize(kOpWords);
+    } else if (NumberIs<typed::StoreOp>(format.code)) {
+      count = std::ssize(kStoreWords);
+    } else if (!format.words.empty()) {
+      count = 1 + std::count(format.words.begin(), format.words.end(), '|');
+    }
+  }
+  return choices;
+}();
+
+constexpr bool HaveWordsForChoices() {
+  for (size_t code = 0; code < kOpCodes; ++code) {
+    if (kIsChoice[code] != (kChoices[code] > 0)) return false;
+  }
+  return true;
+}
+static_assert(HaveWordsForChoices(),
+              "the format of an operation has words if, and only if, op.def says that its number is a choice");
+
+}  // namespace
+
+int64_t Choices(OpCode code) { return kChoices[static_cast<size_t>(code)]; }
 
 const OpFormat& FormatOf(OpCode code) {
   static constexpr OpFormat kBare = {OpCode::kClusterSync, ""};

@@ -30,6 +30,9 @@ struct OpFormat {
 
 const OpFormat& FormatOf(OpCode code);
 
+/// How many values the operation's number may have, from 0 on, where it is a choice; else 0.
+int64_t Choices(OpCode code);
+
 /// One piece of a pattern: a literal word or mark, or a field (the letter after $). `option`: 0 outside brackets, else their
 /// number.
 struct Element {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The meanings of Op::number where it is a choice, not a count: one enumeration for each operation that has one; op.def refers to
-// them. op_format.cpp lists their words in the IR's text, in the same order.
+// What Op::raw_number is: a choice, of one of these enumerations (or of typed::Op or typed::StoreOp), or a count. op.def names one
+// of these types beside each operation. op_format.cpp lists the words of the choices in the IR's text, in the same order.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,6 @@ enum ScalarLet : int64_t { kStays = 0, kMayChange = 1, kChanges = 2 };
 /// that one (load_ahead). kKeptReceive: the slot is still held when the ring advances, at the end of the region. kPreviousReceive:
 /// the slot that the iteration before kept; it is released now (overlap_products).
 enum ReceiveOf : int64_t { kLastReceive = 0, kEarlyReceive = 1, kKeptReceive = 2, kPreviousReceive = 3 };
-
-/// kSend: the operands are all fields of the slot. Any other number is that of the one field that is sent.
-inline constexpr int64_t kAllFields = -1;
 
 /// kVar with an initial value: whether the output's compiler may let both share registers, or must not (keep_operands).
 enum VarCopy : int64_t { kMayShare = 0, kOwnRegisters = 1 };
@@ -51,5 +48,23 @@ enum Arrival : int64_t { kPerWarp = 0, kThisThread = 1, kInAllBlocks = 2 };
 /// kAlternate: between kApart and kTogether the worker's second instance runs one meeting behind the first. kProducts and kLoads
 /// begin the parts of an iteration that multiply and that load.
 enum Alternation : int64_t { kApart = 0, kProducts = 1, kLoads = 2, kTogether = 3 };
+
+// Counts. These types only name what is counted.
+struct NoNumber;
+struct StepSize;         // kFor: from one value of the variable to the next
+struct TripCount;        // kUnroll
+struct InstanceCount;    // kForTiles: those that take turns; 0: none do
+struct GroupSize;        // kTilePosition: rows of blocks that are walked together
+struct FieldNumber;      // kSend: the one field that is sent, or kAllFields
+struct UnfinishedCount;  // of waits: how many groups may be unfinished behind it
+struct BlockCount;       // of the cluster
+struct SlotCount;        // kRing
+struct ByteCount;        // kExpect
+struct BarrierNumber;    // of copies of the engine: an index in Kernel::barriers
+struct ThreadCount;      // of named barriers: those that meet
+struct PriorityLevel;    // kPriority
+
+/// kSend: the operands are all fields of the slot.
+inline constexpr int64_t kAllFields = -1;
 
 }  // namespace tkc::ir

@@ -21,13 +21,13 @@ constexpr bool IsClassified(std::string_view traits) {
   return classes == (traits.find('S') == traits.npos ? 0 : 1);
 }
 
-#define TKC_OP(code, text, traits) \
+#define TKC_OP(code, text, traits, slot, number) \
   static_assert(IsClassified(traits), "`" text "` must be one of C, R, M and B: op.def says what the certificate takes these as");
 #include "compiler/ir/op.def"
 #undef TKC_OP
 
 constexpr OpInfo kOps[] = {
-#define TKC_OP(code, text, traits) {text, traits},
+#define TKC_OP(code, text, traits, slot, number) {text, traits},
 #include "compiler/ir/op.def"
 #undef TKC_OP
 };

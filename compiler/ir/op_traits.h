@@ -44,6 +44,10 @@ constexpr bool ComputesElements(OpCode code) { return IsElementwise(code) || IsM
 constexpr bool Assigns(OpCode code) { return code == OpCode::kAssign || code == OpCode::kAssignPart; }
 /// Threads that hold parts of one row or column exchange partial results; warps do so through a scratch buffer (Op::symbol).
 constexpr bool ReducesOrScans(OpCode code) { return code == OpCode::kReduce || code == OpCode::kCumsum; }
+/// Whether the warps of such a layout do so.
+inline bool SpansWarps(const Op& reduction, const RegisterLayout& layout) {
+  return reduction.IsOfRows() ? layout.RowSpansWarps() : layout.ColumnSpansWarps();
+}
 /// Makes a part, or the transpose, of a view of shared memory or of a tile in registers.
 constexpr bool IsPartOrTranspose(OpCode code) { return code == OpCode::kPart || code == OpCode::kTranspose; }
 /// Adds a product to a sum, or sets it to one.

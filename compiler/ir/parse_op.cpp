@@ -16,11 +16,6 @@ using symbolic::TokenKind;
 namespace {
 
 constexpr int kMaxDepth = 200;
-constexpr int kOpCodes = 0
-#define TKC_OP(code, text, traits) +1
-#include "compiler/ir/op.def"
-#undef TKC_OP
-    ;
 
 bool OpenLine(const Token& token) { return !token.starts_line && token.kind != TokenKind::kEnd; }
 
@@ -106,7 +101,7 @@ bool TextParser::Operation(Op* op) {
   std::vector<Token> results;
   bool is_raw = false;
   if (!Results(&results) || !Code(op, &is_raw)) return false;
-  op->number = FormatOf(op->code).default_number;
+  op->raw_number = FormatOf(op->code).default_number;
   if (!is_raw && !Pattern(op)) return false;
   if (!Remainder(op)) return false;
   op->span = Join(op->span, lexer_.Peek().span);
@@ -140,7 +135,7 @@ bool TextParser::Results(std::vector<Token>* names) {
 
 bool TextParser::Code(Op* op, bool* is_raw) {
   *is_raw = lexer_.Accept("raw");
-  for (int i = 0; i < kOpCodes; ++i) {
+  for (size_t i = 0; i < kOpCodes; ++i) {
     op->code = static_cast<OpCode>(i);
     if (lexer_.Accept(OpText(op->code))) return true;
   }
@@ -170,11 +165,11 @@ bool TextParser::Field(const OpFormat& format, char field, Op* op) {
   switch (field) {
     case 's':
     case 'q': return Name(&op->symbol);
-    case 'l': return Name(&op->slot);
+    case 'l': return Name(&op->raw_slot);
     case 't':
       if (!OpenLine(lexer_.Peek()) || !lexer_.Accept("[")) return true;
-      if (!Name(&op->slot)) return false;
-      if (lexer_.Accept("+")) op->slot += "+" + std::string(lexer_.Next().text);
+      if (!Name(&op->raw_slot)) return false;
+      if (lexer_.Accept("+")) op->raw_slot += "+" + std::string(lexer_.Next().text);
       return lexer_.Expect("]");
     case 'x': return Axes(op);
     case 'o': return Operand(op);
@@ -185,10 +180,10 @@ bool TextParser::Field(const OpFormat& format, char field, Op* op) {
     }
     case 'A': return ScalarList(&op->scalars);
     case 'k': return Mixed(op);
-    case 'n': return Integer(&op->number);
-    case 'u': return Words(kOpWords, &op->number);
-    case 'w': return Words(kStoreWords, &op->number);
-    case 'e': return Words(SplitWords(format.words), &op->number);
+    case 'n': return Integer(&op->raw_number);
+    case 'u': return Words(kOpWords, &op->raw_number);
+    case 'w': return Words(kStoreWords, &op->raw_number);
+    case 'e': return Words(SplitWords(format.words), &op->raw_number);
     default: break;
   }
   const Token token = lexer_.Peek();
@@ -196,7 +191,7 @@ bool TextParser::Field(const OpFormat& format, char field, Op* op) {
   if (!Name(&name)) return false;
   for (size_t i = 0; i < kernel_.barriers.size(); ++i) {
     if (kernel_.barriers[i].name != name) continue;
-    op->number = static_cast<int64_t>(i);
+    op->raw_number = static_cast<int64_t>(i);
     return true;
   }
   lexer_.ErrorAt(token.span, fmt::format("no barrier `{}` is declared above", name));
@@ -239,11 +234,11 @@ bool TextParser::Mixed(Op* op) {
     }
   } while (lexer_.Accept(","));
   if (op->code == OpCode::kBinary && (order == "tt" || order == "ts" || order == "st")) {
-    op->slot = order == "tt" ? "" : order == "ts" ? "right" : "left";
+    op->raw_slot = order == "tt" ? "" : order == "ts" ? "right" : "left";
     return true;
   }
   if (op->code == OpCode::kSelect && order.size() == 3 && order[0] == 't') {
-    op->slot = order.substr(1);
+    op->raw_slot = order.substr(1);
     return true;
   }
   lexer_.Error(op->code == OpCode::kBinary ? "two operands, at least one of them a value"
@@ -289,9 +284,9 @@ bool TextParser::Remainder(Op* op) {
     if (lexer_.Accept("symbol")) {
       ok = Name(&op->symbol);
     } else if (lexer_.Accept("slot")) {
-      ok = Name(&op->slot);
+      ok = Name(&op->raw_slot);
     } else if (lexer_.Accept("number")) {
-      ok = Integer(&op->number);
+      ok = Integer(&op->raw_number);
     } else if (lexer_.Accept("axes")) {
       ok = Axes(op);
     } else if (lexer_.Accept("operands")) {

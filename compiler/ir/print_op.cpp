@@ -110,9 +110,9 @@ class OpPrinter {
       if (element.option != option) continue;
       if (element.field == 'a' || element.field == 'A') ++scalars;
       if (element.field == 's' && op_.symbol.empty()) return false;
-      if (element.field == 'l' && op_.slot.empty()) return false;
+      if (element.field == 'l' && op_.raw_slot.empty()) return false;
       if ((element.field == 'o' || element.field == 'O') && operands_ == op_.operands.size()) return false;
-      if ((element.field == 'n' || element.field == 'w') && op_.number == format_.default_number) return false;
+      if ((element.field == 'n' || element.field == 'w') && op_.raw_number == format_.default_number) return false;
     }
     return scalars_ + scalars <= op_.scalars.size();
   }
@@ -126,11 +126,11 @@ class OpPrinter {
         return true;
       case 't':
         wrote_slot_ = true;
-        if (!op_.slot.empty()) out += "[" + SlotText(op_.slot) + "]";
+        if (!op_.raw_slot.empty()) out += "[" + SlotText(op_.raw_slot) + "]";
         return true;
       case 'l':
         wrote_slot_ = true;
-        out += " " + NameText(op_.slot);
+        out += " " + NameText(op_.raw_slot);
         return true;
       case 'x': wrote_axes_ = true; return Axes(out);
       case 'o':
@@ -169,9 +169,9 @@ class OpPrinter {
 
   bool Number(char field, std::string& out) {
     wrote_number_ = true;
-    const auto index = static_cast<size_t>(op_.number);
+    const auto index = static_cast<size_t>(op_.raw_number);
     if (field == 'n') {
-      out += fmt::format(" {}", op_.number);
+      out += fmt::format(" {}", op_.raw_number);
     } else if (field == 'b') {
       if (index >= kernel_.barriers.size()) return false;
       out += " " + NameText(kernel_.barriers[index].name);
@@ -190,9 +190,9 @@ class OpPrinter {
   bool Mixed(std::string& out) {
     std::string order;  // t or s
     if (op_.code == OpCode::kBinary) {
-      order = op_.slot.empty() ? "tt" : op_.slot == "left" ? "st" : op_.slot == "right" ? "ts" : "";
+      order = op_.raw_slot.empty() ? "tt" : op_.raw_slot == "left" ? "st" : op_.raw_slot == "right" ? "ts" : "";
     } else {
-      order = op_.slot.size() == 2 ? "t" + op_.slot : "";
+      order = op_.raw_slot.size() == 2 ? "t" + op_.raw_slot : "";
     }
     if (order.empty()) return false;
     std::string list;
@@ -216,8 +216,8 @@ class OpPrinter {
   /// Whatever is set and has not been written.
   void Remainder(std::string& out) const {
     if (!wrote_symbol_ && !op_.symbol.empty()) out += " !symbol " + symbolic::Quote(op_.symbol);
-    if (!wrote_slot_ && !op_.slot.empty()) out += " !slot " + symbolic::Quote(op_.slot);
-    if (!wrote_number_ && op_.number != format_.default_number) out += fmt::format(" !number {}", op_.number);
+    if (!wrote_slot_ && !op_.raw_slot.empty()) out += " !slot " + symbolic::Quote(op_.raw_slot);
+    if (!wrote_number_ && op_.raw_number != format_.default_number) out += fmt::format(" !number {}", op_.raw_number);
     if (!wrote_axes_ && !op_.axes.empty()) {
       out += " !axes [";
       for (size_t i = 0; i < op_.axes.size(); ++i) out += (i > 0 ? ", " : "") + AxisText(op_.axes[i]);

@@ -18,7 +18,7 @@ auto& Named(List& list, const std::string& name, const char* what) {
 }
 
 Op& TurnOf(Op& tiles) {
-  const auto is_turn = [&](const Op& op) { return op.code == OpCode::kIf && symbolic::Mentions(op.scalars[0], tiles.slot); };
+  const auto is_turn = [&](const Op& op) { return op.code == OpCode::kIf && symbolic::Mentions(op.scalars[0], tiles.WhoseTurn()); };
   const auto turn = std::find_if(tiles.regions[0].begin(), tiles.regions[0].end(), is_turn);
   Ensure(turn != tiles.regions[0].end(), "a loop of turns without the turn", tiles.span);
   return *turn;
@@ -45,7 +45,7 @@ bool NamesScalar(const Op& op, const std::set<std::string>& names) {
 
 void AddScalarsMade(const Op& op, std::set<std::string>& names) {
   if (DefinesScalar(op.code) || IsLoop(op.code)) names.insert(op.symbol);
-  if (op.code == OpCode::kForTiles && !op.slot.empty()) names.insert(op.slot);  // whose turn it is
+  if (op.code == OpCode::kForTiles && op.TakesTurns()) names.insert(op.WhoseTurn());  // whose turn it is
   if (op.code != OpCode::kTilePosition) return;
   const auto [row, column] = NamesOfPosition(op);
   names.insert({row, column});
@@ -59,7 +59,7 @@ bool SameRange(const AxisRange& a, const AxisRange& b) {
 }
 
 bool BringSame(const Op& a, const Op& b) {
-  return a.symbol == b.symbol && a.slot == b.slot && a.number == b.number &&
+  return a.symbol == b.symbol && a.raw_slot == b.raw_slot && a.raw_number == b.raw_number &&
          std::equal(a.axes.begin(), a.axes.end(), b.axes.begin(), b.axes.end(), SameRange) &&
          std::equal(a.scalars.begin(), a.scalars.end(), b.scalars.begin(), b.scalars.end(), SameScalar);
 }
@@ -129,7 +129,7 @@ bool ReceivesFrom(const Region& region, const std::string& pipe) {
 }
 
 size_t FieldOf(const Op& traffic, size_t number) {
-  return traffic.code == OpCode::kSend && traffic.number != kAllFields ? static_cast<size_t>(traffic.number) : number;
+  return traffic.code == OpCode::kSend && !traffic.SendsAllFields() ? static_cast<size_t>(traffic.Field()) : number;
 }
 
 std::string FieldBuffer(const Pipe& pipe, size_t field) {

@@ -148,7 +148,7 @@ void Verifier::CheckOp(const Op& op) {
     OpFault(op, "`{}` does not exist at the {} level", OpText(op.code), level_ == Level::kTile ? "tile" : "schedule");
     return;
   }
-  if (!InScope(op)) return;  // types of undefined values mean nothing
+  if (!CheckFields(op) || !InScope(op)) return;  // what is not as it should be, and types of undefined values, mean nothing
   CheckTileOp(op);
   CheckScheduleOp(op);
   CheckInnerRegions(op);
@@ -162,19 +162,19 @@ void Verifier::CheckInnerRegions(const Op& op) {
   if (IsLoop(op.code)) {
     const size_t scalars = op.code == OpCode::kFor ? 2 : op.code == OpCode::kForTiles ? (kernel_.dynamic ? 2 : 3) : 0;
     if (op.scalars.size() != scalars) OpFault(op, "{} scalars, not {}", op.scalars.size(), scalars);
-    if (op.code != OpCode::kForTiles && op.number < 1)
-      OpFault(op, "a {} of {}", op.code == OpCode::kFor ? "step" : "count", op.number);
+    if (op.code == OpCode::kFor && op.Step() < 1) OpFault(op, "a step of {}", op.Step());
+    if (op.code == OpCode::kUnroll && op.Trips() < 1) OpFault(op, "a count of {}", op.Trips());
     if (op.symbol.empty()) OpFault(op, "a loop without a name for its variable");
-    if (op.code == OpCode::kForTiles && op.slot.empty() != (op.number == 0)) OpFault(op, "turns of {}", op.number);
+    if (op.code == OpCode::kForTiles && op.TakesTurns() != (op.Turns() > 0)) OpFault(op, "turns of {}", op.Turns());
   }
   if (op.code == OpCode::kIf && (op.scalars.size() != 1 || op.scalars[0]->dtype != DType::kBool)) {
     OpFault(op, "the condition is not one truth value");
   }
   const bool is_new = IsLoop(op.code) && scalars_.insert(op.symbol).second;
-  const bool has_turns = op.code == OpCode::kForTiles && !op.slot.empty() && scalars_.insert(op.slot).second;
+  const bool has_turns = op.code == OpCode::kForTiles && op.TakesTurns() && scalars_.insert(op.WhoseTurn()).second;
   for (const Region& region : op.regions) CheckRegion(region);
   if (is_new) scalars_.erase(op.symbol);
-  if (has_turns) scalars_.erase(op.slot);
+  if (has_turns) scalars_.erase(op.WhoseTurn());
 }
 
 void Verifier::Define(const Op& op) {

@@ -52,6 +52,9 @@ class Verifier {
   void CheckLaunch();
   void CheckRole(const Worker& worker);
 
+  // verify_fields.cpp: whether the fields of one operation hold what op.def says
+  bool CheckFields(const Op& op);
+
   // verify_tile_ops.cpp: operations on tiles
   void CheckTileOp(const Op& op);
   void CheckAccess(const Op& op);

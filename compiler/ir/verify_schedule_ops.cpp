@@ -26,10 +26,10 @@ void Verifier::CheckScheduleOp(const Op& op) {
     case OpCode::kLoadLeft:
     case OpCode::kLoadRight: return CheckFragment(op);
     case OpCode::kWaitCopies:
-      if (op.number < 0) OpFault(op, "{} groups unfinished", op.number);
+      if (op.Unfinished() < 0) OpFault(op, "{} groups unfinished", op.Unfinished());
       return;
     case OpCode::kRing:
-      if (op.number < 1) OpFault(op, "a ring of {} slots", op.number);
+      if (op.Slots() < 1) OpFault(op, "a ring of {} slots", op.Slots());
       return;
     case OpCode::kAdvance:
       // Passes before insert_sync may turn rings that it declares.
@@ -48,20 +48,19 @@ void Verifier::CheckScheduleOp(const Op& op) {
     case OpCode::kNamedSync:
     case OpCode::kNamedArrive: return CheckNamedBarrier(op);
     case OpCode::kMmaWait:
-      if (op.number < 0) OpFault(op, "{} groups in flight", op.number);
+      if (op.Unfinished() < 0) OpFault(op, "{} groups in flight", op.Unfinished());
       return;
     case OpCode::kWaitStores:
-      if (op.slot != "read" && op.slot != "done") OpFault(op, "`{}` is neither `read` nor `done`", op.slot);
-      if (op.number < 0) OpFault(op, "{} groups in flight", op.number);
+      if (op.Unfinished() < 0) OpFault(op, "{} groups in flight", op.Unfinished());
       return;
     case OpCode::kTilePosition:
       if (!Counts(op, 0, 0, 3, 3)) return;
       if (op.symbol.find(' ') == std::string::npos) OpFault(op, "two names are wanted, separated by a space");
-      if (op.number < 1) OpFault(op, "groups of {}", op.number);
+      if (op.Group() < 1) OpFault(op, "groups of {}", op.Group());
       return;
     case OpCode::kDrawTile:
       if (!Counts(op, 0, 0, 1, 2)) return;
-      if (!FindTensor(op.slot)) OpFault(op, "there is no tensor `{}`", op.slot);
+      if (!FindTensor(op.Counter())) OpFault(op, "there is no tensor `{}`", op.Counter());
       return;
     case OpCode::kPutTile:
     case OpCode::kPutTileCluster:
@@ -81,7 +80,7 @@ void Verifier::CheckView(const Op& op) {
   if (!buffer) return OpFault(op, "there is no buffer `{}`", op.symbol);
   const Type& view = kernel_.TypeOf(op.results[0]);
   if (!HasShapeOf(view, *buffer) &&
-      (view.rows * view.cols != buffer->rows * buffer->cols || buffer->swizzle != Swizzle::kNone || !op.slot.empty())) {
+      (view.rows * view.cols != buffer->rows * buffer->cols || buffer->swizzle != Swizzle::kNone || !op.Slot().empty())) {
     OpFault(op, "{} x {} is no way to see a buffer of {} x {}", view.rows, view.cols, buffer->rows, buffer->cols);
   }
   if (view.dtype != buffer->dtype) OpFault(op, "a view of {} on a buffer of {}", Name(view.dtype), Name(buffer->dtype));
@@ -89,8 +88,8 @@ void Verifier::CheckView(const Op& op) {
   buffer_of_[op.results[0]] = buffer;
   CheckSlot(op);
   int64_t index = 0;
-  if (op.slot.empty() && buffer->count > 1 && op.scalars.empty()) OpFault(op, "which of the {} is not said", buffer->count);
-  if (op.slot.empty() && !op.scalars.empty() && symbolic::IsInt(op.scalars[0], &index) && (index < 0 || index >= buffer->count)) {
+  if (op.Slot().empty() && buffer->count > 1 && op.scalars.empty()) OpFault(op, "which of the {} is not said", buffer->count);
+  if (op.Slot().empty() && !op.scalars.empty() && symbolic::IsInt(op.scalars[0], &index) && (index < 0 || index >= buffer->count)) {
     OpFault(op, "index {} of {}", index, buffer->count);
   }
 }
@@ -98,9 +97,9 @@ void Verifier::CheckView(const Op& op) {
 /// `ring`, `ring.previous`, `ring+2` or `ring+name`; `ring[w]` of an instance's own. Where bytes are announced without a ring, a
 /// scalar may say at which barrier of an array.
 void Verifier::CheckSlot(const Op& op) {
-  const SlotPlace place = PlaceOfSlot(op.slot);
+  const SlotPlace place = PlaceOfSlot(op.Slot());
   const std::string& ring = place.ring;
-  std::string rest = op.slot.substr(ring.size());
+  std::string rest = op.Slot().substr(ring.size());
   if (!place.instance.empty()) {
     rest = rest.substr(std::min(rest.size(), place.instance.size() + 2));
     if (scalars_.count(place.instance) == 0) OpFault(op, "which instance is meant: there is no `{}`", place.instance);
@@ -132,8 +131,8 @@ void Verifier::CheckSharedAccess(const Op& op) {
   const bool loads = op.code == OpCode::kLoadShared;
   const bool copies = op.code == OpCode::kCopyToShared || op.code == OpCode::kCopyToGlobal || op.code == OpCode::kCopyAsync;
   if (op.code == OpCode::kStoreCluster && !GoesToCluster(op)) return;
-  const bool is_put = op.code == OpCode::kCopyToShared && op.number == kByBlock && op.operands.size() == 2;
-  const bool by_pieces = op.code == OpCode::kCopyAsync && op.number == kInPieces && op.operands.size() == 2;
+  const bool is_put = op.code == OpCode::kCopyToShared && op.Is(kByBlock) && op.operands.size() == 2;
+  const bool by_pieces = op.code == OpCode::kCopyAsync && op.Is(kInPieces) && op.operands.size() == 2;
   if (!Counts(op, loads, (loads || copies) && !is_put && !by_pieces ? 1 : 2, 0, op.code == OpCode::kCopyToShared)) return;
   const Type& view = kernel_.TypeOf(op.operands[0]);
   if (view.space != Space::kShared) OpFault(op, "`%{}` is not in shared memory", kernel_.values[op.operands[0]].name);
@@ -142,7 +141,7 @@ void Verifier::CheckSharedAccess(const Op& op) {
     if (!tensor) return;
     if (tensor->dtype != view.dtype) OpFault(op, "{} copied into {}", Name(tensor->dtype), Name(view.dtype));
     Type covered = Covered(op.axes);
-    if (op.slot == "transposed") std::swap(covered.rows, covered.cols);
+    if (op.IsTurned()) std::swap(covered.rows, covered.cols);
     Same(op, covered, view);
     if (is_put || by_pieces) Same(op, view, kernel_.TypeOf(op.operands[1]));
     if (by_pieces && kernel_.TypeOf(op.operands[1]).space != Space::kPieces)
@@ -166,7 +165,7 @@ bool Verifier::IsBarrier(const Op& op, const std::string& name) {
 /// Stored into all blocks of the cluster, whose barriers count the bytes.
 bool Verifier::GoesToCluster(const Op& op) {
   const bool has_barrier = IsBarrier(op, op.symbol);
-  if (op.number != kernel_.cluster) OpFault(op, "into {} blocks of a cluster of {}", op.number, kernel_.cluster);
+  if (op.Blocks() != kernel_.cluster) OpFault(op, "into {} blocks of a cluster of {}", op.Blocks(), kernel_.cluster);
   CheckSlot(op);
   return has_barrier;
 }
@@ -188,7 +187,6 @@ void Verifier::CheckFetch(const Op& op) {
   if (!tensor) return;
   if (tensor->dtype != kernel_.TypeOf(op.results[0]).dtype)
     OpFault(op, "{} fetched as {}", Name(tensor->dtype), Name(kernel_.TypeOf(op.results[0]).dtype));
-  if (!op.slot.empty() && op.slot != "transposed") OpFault(op, "`{}` is no way for a tile to lie", op.slot);
 }
 
 /// Where the pieces of a block lie, and on to another one.
@@ -203,10 +201,10 @@ void Verifier::CheckPieces(const Op& op) {
   const TensorParam* tensor = AccessedTensor(op);
   if (!tensor) return;
   if (tensor->dtype != type.dtype) OpFault(op, "pieces of {} for a tensor of {}", Name(type.dtype), Name(tensor->dtype));
-  const Buffer* buffer = FindBuffer(op.slot);
-  if (!buffer) return OpFault(op, "there is no buffer `{}`", op.slot);
+  const Buffer* buffer = FindBuffer(op.BufferOfPieces());
+  if (!buffer) return OpFault(op, "there is no buffer `{}`", op.BufferOfPieces());
   if (buffer->rows != type.rows || buffer->cols != type.cols || buffer->dtype != type.dtype)
-    OpFault(op, "`{}` holds tiles of another type", op.slot);
+    OpFault(op, "`{}` holds tiles of another type", op.BufferOfPieces());
 }
 
 /// Each block of the cluster sends the others what it has of their columns of a sum, and collects its own of all.
@@ -217,28 +215,26 @@ void Verifier::CheckShares(const Op& op) {
   if (!IsScheduleLevel()) return;
   if (!buffer) return OpFault(op, "there is no buffer `{}`", op.symbol);
   IsBarrier(op, SharesBarrier(op.symbol));
-  if (op.number != kernel_.cluster) OpFault(op, "among {} blocks of a cluster of {}", op.number, kernel_.cluster);
+  if (op.Blocks() != kernel_.cluster) OpFault(op, "among {} blocks of a cluster of {}", op.Blocks(), kernel_.cluster);
   const Type& tile = kernel_.TypeOf(op.operands[0]);
-  if (op.number < 2 || tile.rows != buffer->rows || tile.cols / op.number * (op.number - 1) != buffer->cols)
-    return OpFault(op, "of {} x {} in {} parts `{}` has {} x {}", tile.rows, tile.cols, op.number, buffer->name, buffer->rows,
+  if (op.Blocks() < 2 || tile.rows != buffer->rows || tile.cols / op.Blocks() * (op.Blocks() - 1) != buffer->cols)
+    return OpFault(op, "of {} x {} in {} parts `{}` has {} x {}", tile.rows, tile.cols, op.Blocks(), buffer->name, buffer->rows,
                    buffer->cols);
   if (sends) return;
   const Type& part = kernel_.TypeOf(op.results[0]);
-  if (part.rows != tile.rows || part.cols * op.number != tile.cols)
-    OpFault(op, "{} x {} as one of {} parts of {} x {}", part.rows, part.cols, op.number, tile.rows, tile.cols);
+  if (part.rows != tile.rows || part.cols * op.Blocks() != tile.cols)
+    OpFault(op, "{} x {} as one of {} parts of {} x {}", part.rows, part.cols, op.Blocks(), tile.rows, tile.cols);
 }
 
 void Verifier::CheckBarrierOp(const Op& op) {
   if (!IsBarrier(op, op.symbol)) return;
   const Barrier* barrier = FindBarrier(op.symbol);
   CheckSlot(op);
-  if (barrier && op.slot.empty() && barrier->count > 1) OpFault(op, "which of the {} is not said", barrier->count);
-  if (barrier && barrier->instances > 1 && PlaceOfSlot(op.slot).instance.empty())
+  if (barrier && op.Slot().empty() && barrier->count > 1) OpFault(op, "which of the {} is not said", barrier->count);
+  if (barrier && barrier->instances > 1 && PlaceOfSlot(op.Slot()).instance.empty())
     OpFault(op, "of which instance `{}` is meant is not said", op.symbol);
-  if (op.code == OpCode::kExpect && op.number < 1) OpFault(op, "{} bytes", op.number);
-  if (op.code == OpCode::kArrive && (op.number < kPerWarp || op.number > kInAllBlocks))
-    OpFault(op, "{} is no way to arrive", op.number);
-  if (op.code == OpCode::kArrive && !op.scalars.empty() && (op.number == kInAllBlocks || !Counts(op, 0, 0, 1, 1)))
+  if (op.code == OpCode::kExpect && op.Bytes() < 1) OpFault(op, "{} bytes", op.Bytes());
+  if (op.code == OpCode::kArrive && !op.scalars.empty() && (op.Is(kInAllBlocks) || !Counts(op, 0, 0, 1, 1)))
     OpFault(op, "in one block and in all");
 }
 
@@ -248,8 +244,8 @@ void Verifier::CheckEngineCopy(const Op& op) {
   if (view.space != Space::kShared || view.transposed)
     OpFault(op, "`%{}` is no tile as it lies in shared memory", kernel_.values[op.operands[0]].name);
   const bool loads = op.code != OpCode::kStoreAsync;
-  if (loads && IsScheduleLevel() && (op.number < 0 || op.number >= static_cast<int64_t>(kernel_.barriers.size()))) {
-    OpFault(op, "it completes on barrier {} of {}", op.number, kernel_.barriers.size());
+  if (loads && IsScheduleLevel() && (op.Barrier() < 0 || op.Barrier() >= static_cast<int64_t>(kernel_.barriers.size()))) {
+    OpFault(op, "it completes on barrier {} of {}", op.Barrier(), kernel_.barriers.size());
   }
   const TensorMap* map = FindMap(op.symbol);
   if (!map) return OpFault(op, "there is no map `{}`", op.symbol);
@@ -292,10 +288,11 @@ bool Verifier::Fills(const TensorMap& map, const Type& view) {
 
 void Verifier::CheckNamedBarrier(const Op& op) {
   const bool is_sync_role = op.code == OpCode::kSyncRole;
-  if (is_sync_role && op.number == kOfWarp) return;  // a warp needs no barrier
+  if (is_sync_role && op.Is(kOfWarp)) return;  // a warp needs no barrier
   if (!Counts(op, 0, 0, is_sync_role ? 0 : 1, 1)) return;
-  if (!is_sync_role && (op.number < 32 || op.number % 32 != 0 || (kernel_.threads > 0 && op.number > kernel_.threads))) {
-    OpFault(op, "{} threads of {}", op.number, kernel_.threads);
+  if (!is_sync_role && (op.MeetingThreads() < 32 || op.MeetingThreads() % 32 != 0 ||
+                        (kernel_.threads > 0 && op.MeetingThreads() > kernel_.threads))) {
+    OpFault(op, "{} threads of {}", op.MeetingThreads(), kernel_.threads);
   }
 }
 

@@ -49,8 +49,7 @@ void Verifier::CheckTileOp(const Op& op) {
     case OpCode::kFill: Counts(op, 1, 0, 1, 1); return;
     case OpCode::kPositions:
       if (!Counts(op, 1, 0, 1, 1)) return;
-      if (op.slot != "rows" && op.slot != "cols") OpFault(op, "`{}` is neither `rows` nor `cols`", op.slot);
-      if ((op.slot == "rows" ? kernel_.TypeOf(op.results[0]).cols : kernel_.TypeOf(op.results[0]).rows) != 1)
+      if ((op.IsOfRows() ? kernel_.TypeOf(op.results[0]).cols : kernel_.TypeOf(op.results[0]).rows) != 1)
         OpFault(op, "positions are one row or column");
       return;
     case OpCode::kCat: {
@@ -155,7 +154,7 @@ void Verifier::CheckAccess(const Op& op, bool is_of_its_type, ValueId value) {
     OpFault(op, "aligned, in a kernel whose condition does not say so");
   }
   Type covered = Covered(op.axes);
-  if (op.slot == "transposed") std::swap(covered.rows, covered.cols);
+  if (op.IsTurned()) std::swap(covered.rows, covered.cols);
   const Type& tile = kernel_.TypeOf(value);
   Same(op, covered, tile);
   if (is_of_its_type && tile.dtype != tensor->dtype)
@@ -179,15 +178,15 @@ void Verifier::CheckPipeOp(const Op& op) {
     return;
   }
   const auto fields = static_cast<int64_t>(pipe->fields.size());
-  if (op.number < kAllFields || op.number >= fields) return OpFault(op, "field {} of {}", op.number, fields);
+  if (op.Field() < kAllFields || op.Field() >= fields) return OpFault(op, "field {} of {}", op.Field(), fields);
   if (op.operands.empty() && level_ == Level::kLowering) return;  // the copies that fill the slot stand inside
-  const int64_t sent = op.number == kAllFields ? fields : 1;
+  const int64_t sent = op.SendsAllFields() ? fields : 1;
   if (!Counts(op, 0, static_cast<size_t>(sent), 0, 3)) return;
   for (int64_t i = 0; i < sent; ++i) {
     const PipeField& field = pipe->fields[FieldOf(op, static_cast<size_t>(i))];
     const Type& value = kernel_.TypeOf(op.operands[i]);
-    const bool fits = op.number == kAllFields ? value.rows == field.rows && value.cols == field.cols
-                                              : value.rows <= field.rows && value.cols <= field.cols;
+    const bool fits = op.SendsAllFields() ? value.rows == field.rows && value.cols == field.cols
+                                          : value.rows <= field.rows && value.cols <= field.cols;
     if (!fits) OpFault(op, "{} x {} for a field of {} x {}", value.rows, value.cols, field.rows, field.cols);
   }
 }
@@ -215,11 +214,11 @@ void Verifier::CheckElementwise(const Op& op) {
   if (op.results.size() != 1 || op.operands.empty() || op.operands.size() + op.scalars.size() != places) {
     return OpFault(op, "{} operands and {} scalars, not {} together", op.operands.size(), op.scalars.size(), places);
   }
-  const auto scalars_in_slot = is_select         ? static_cast<size_t>(std::count(op.slot.begin(), op.slot.end(), 's'))
-                               : op.slot.empty() ? 0u
-                                                 : 1u;
-  if (places > 1 && scalars_in_slot != op.scalars.size())
-    OpFault(op, "`{}` does not describe {} scalars", op.slot, op.scalars.size());
+  const auto scalars = [&]() -> size_t {
+    if (op.code == OpCode::kUnary) return 0;
+    return is_select ? !op.IsTileArm(0) + !op.IsTileArm(1) : op.HasScalarLeft() || op.HasScalarRight();
+  }();
+  if (scalars != op.scalars.size()) return OpFault(op, "`{}` does not describe {} scalars", op.raw_slot, op.scalars.size());
   Type shape;
   for (const ValueId operand : op.operands) {
     shape.rows = std::max(shape.rows, kernel_.TypeOf(operand).rows);
@@ -236,8 +235,7 @@ void Verifier::CheckElementwise(const Op& op) {
   }
   Same(op, kernel_.TypeOf(op.results[0]), shape);
   if (is_select && kernel_.TypeOf(op.operands[0]).dtype != DType::kBool) OpFault(op, "the condition is not a tile of truth values");
-  if (op.code == OpCode::kBinary && IsComparison(static_cast<typed::Op>(op.number)) &&
-      kernel_.TypeOf(op.results[0]).dtype != DType::kBool) {
+  if (op.code == OpCode::kBinary && IsComparison(op.Function()) && kernel_.TypeOf(op.results[0]).dtype != DType::kBool) {
     OpFault(op, "a comparison gives truth values");
   }
 }
@@ -248,10 +246,8 @@ void Verifier::CheckReduce(const Op& op) {
   if (op.code == OpCode::kTranspose) {
     std::swap(wanted.rows, wanted.cols);
     if (level_ == Level::kSchedule && wanted.space != Space::kShared) OpFault(op, "only a view of shared memory can be turned");
-  } else if (op.slot != "rows" && op.slot != "cols") {
-    return OpFault(op, "`{}` is neither `rows` nor `cols`", op.slot);
   } else {
-    if (op.code == OpCode::kReduce) (op.slot == "rows" ? wanted.cols : wanted.rows) = 1;
+    if (op.code == OpCode::kReduce) (op.IsOfRows() ? wanted.cols : wanted.rows) = 1;
     if (level_ == Level::kSchedule && !op.symbol.empty() && !FindBuffer(op.symbol))
       OpFault(op, "no scratch buffer `{}`", op.symbol);
   }
@@ -298,7 +294,6 @@ void Verifier::CheckProduct(const Op& op) {
   if (a.dtype != b.dtype) OpFault(op, "{} times {}", Name(a.dtype), Name(b.dtype));
   if (!is_matmul && !kernel_.values[sum].is_mutable) OpFault(op, "`%{}` is not mutable", kernel_.values[sum].name);
   if (op.code != OpCode::kMma && op.code != OpCode::kMultiply) return;
-  if (op.number < kAdds || op.number > kSets) OpFault(op, "{} is no way to sum", op.number);
   if (acc.space != Space::kRegister) OpFault(op, "the sum is not in registers");
   if (op.code == OpCode::kMma) {
     if (b.space != Space::kShared) OpFault(op, "the right operand is not in shared memory");

@@ -32,8 +32,9 @@ struct RegisterLayout {
   int64_t PerThread(int64_t rows, int64_t cols) const;
   /// The fragment of NVIDIA's matrix instructions, however the warps lie beside each other.
   bool IsFragment() const { return lanes == 4 && vec == 2 && halves == 2 && lane_rows == 8 && !columns_first; }
-  /// Whether a reduction along "rows" or "cols" (as in Op::slot) goes over several warps, which then meet.
-  bool SpansWarps(std::string_view slot) const { return (slot == "rows" ? warp_cols : warp_rows) > 1; }
+  /// Whether several warps, which meet to reduce it, hold the elements of one row, or of one column.
+  bool RowSpansWarps() const { return warp_cols > 1; }
+  bool ColumnSpansWarps() const { return warp_rows > 1; }
 };
 
 /// The accumulator fragment of the Hopper matrix unit, 64 rows at a time: tk::mma_layout of the runtime.

@@ -52,7 +52,7 @@ std::optional<std::vector<Scalar>> AdvancingCopies::StepOf(const Op& copy, const
   const auto is_fixed = [&](const Scalar& scalar) {
     return !scalar || (!changes(scalar) && !symbolic::Mentions(scalar, loop.symbol));
   };
-  const Scalar next = symbolic::Add(symbolic::Name(loop.symbol), symbolic::Int(loop.number));
+  const Scalar next = symbolic::Add(symbolic::Name(loop.symbol), symbolic::Int(loop.Step()));
   std::vector<Scalar> step;
   for (const ir::AxisRange& axis : copy.axes) {
     if (!is_fixed(axis.lo) || !is_fixed(axis.hi) || changes(axis.start)) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<Op> AdvancingCopies::Advance(Op& copy, const Op& loop, const std::
   Op pieces{OpCode::kPieces, {kernel_.AddValue(copy.symbol + "_pieces", type, true)}};
   pieces.symbol = copy.symbol;
   pieces.axes = copy.axes;
-  pieces.slot = buffer;
+  pieces.SetBufferOfPieces(buffer);
   pieces.span = copy.span;
   Region first{pieces};
   Substitute(first, loop.symbol, loop.scalars[0]);
@@ -94,7 +94,7 @@ void AdvancingCopies::Loop(Op& loop, Region& before) {
     if (send.code != OpCode::kSend || send.regions.empty()) continue;
     Region out;
     for (Op& op : send.regions[0]) {
-      const bool is_candidate = op.code == OpCode::kCopyAsync && op.number == ir::kInPieces && op.operands.size() == 1;
+      const bool is_candidate = op.code == OpCode::kCopyAsync && op.Is(ir::kInPieces) && op.operands.size() == 1;
       if (is_candidate && !explained && StepOf(op, loop)) {
         before.push_back(Explain("Where each thread's pieces of the next copies lie, which moves on with the loop.", op.span));
         explained = true;

@@ -109,7 +109,7 @@ bool Alternating::CanCut(const Op& loop) {
     }
     has_begun |= ir::LoadsFragments(op.code) || op.code == OpCode::kMultiply;
     has_product |= op.code == OpCode::kMultiply;
-    if (op.code == OpCode::kSend && ir::PlaceOfSlot(op.slot).where == ir::SlotPlace::Where::kPrevious) refilled.insert(op.symbol);
+    if (op.code == OpCode::kSend && ir::PlaceOfSlot(op.Slot()).where == ir::SlotPlace::Where::kPrevious) refilled.insert(op.symbol);
     if (part == Part::kProducts) {
       of_products.insert(op.results.begin(), op.results.end());
       for (const ValueId value : op.operands) {

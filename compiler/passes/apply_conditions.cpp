@@ -45,7 +45,7 @@ class Conditions {
       }
       if (op.code == OpCode::kLet && op.scalars[0]->dtype == DType::kI64) {
         if (const IntRange value = known_.Of(op.scalars[0]); value.IsOne()) op.scalars[0] = symbolic::Int(value.lo);
-        known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
+        known_.Define(op.symbol, op.scalars[0], !op.Is(ir::kStays));
         if (IsNumber(op)) Substitute(region, op.symbol, op.scalars[0]);
       }
       if (op.code == OpCode::kFor) known_.EnterLoop(op);
@@ -59,8 +59,7 @@ class Conditions {
 
   /// A name for a number that is known: all that uses it has the number by now.
   static bool IsNumber(const Op& op) {
-    return op.code == OpCode::kLet && op.number == ir::kStays && op.scalars[0]->dtype == DType::kI64 &&
-           symbolic::IsInt(op.scalars[0]);
+    return op.code == OpCode::kLet && op.Is(ir::kStays) && op.scalars[0]->dtype == DType::kI64 && symbolic::IsInt(op.scalars[0]);
   }
 
   /// Removes what only the choices used that have been made.
@@ -161,7 +160,7 @@ class Conditions {
   static bool KeepsToItself(const Region& region, const std::set<ValueId>& own) {
     return std::all_of(region.begin(), region.end(), [&](const Op& op) {
       switch (op.code) {
-        case OpCode::kLet: return op.number == ir::kStays;
+        case OpCode::kLet: return op.Is(ir::kStays);
         case OpCode::kAssign:
         case OpCode::kAssignPart:
         case OpCode::kAccumulate: return own.count(op.operands[0]) > 0;
@@ -201,7 +200,7 @@ class Conditions {
 
   /// Positions and a number: positions somewhere else.
   void Shift(const Op& op) {
-    if (op.operands.size() != 1 || static_cast<typed::Op>(op.number) != typed::Op::kAdd) return;
+    if (op.operands.size() != 1 || !op.Is(typed::Op::kAdd)) return;
     const auto positions = positions_.find(op.operands[0]);
     if (positions == positions_.end()) return;
     positions_[op.results[0]] = Sum(positions->second, RangeOf(op.scalars[0]));
@@ -210,7 +209,7 @@ class Conditions {
 
   /// A comparison of positions that has one answer, and the other one of two of which one has.
   void Compare(const Op& op) {
-    const auto function = static_cast<typed::Op>(op.number);
+    const auto function = op.Function();
     if (op.operands.size() == 2 && function == typed::Op::kAnd) {
       for (size_t i = 0; i < 2; ++i) {
         const ValueId other = op.operands[1 - i];
@@ -224,7 +223,7 @@ class Conditions {
       }
       return;
     }
-    if (op.operands.size() != 1 || op.slot != "right") return;
+    if (op.operands.size() != 1 || !op.HasScalarRight()) return;
     const auto positions = positions_.find(op.operands[0]);
     if (positions == positions_.end() || (function != typed::Op::kLt && function != typed::Op::kGe)) return;
     const IntRange bound = RangeOf(op.scalars[0]);
@@ -239,7 +238,7 @@ class Conditions {
   }
 
   void Choose(const Op& op) {
-    if (is_true_.count(op.operands[0]) == 0 || op.slot[0] != 't') return;
+    if (is_true_.count(op.operands[0]) == 0 || !op.IsTileArm(0)) return;
     const ir::Type& chosen = kernel_.TypeOf(op.operands[1]);
     if (!ir::HaveOneShape(chosen, kernel_.TypeOf(op.results[0])) || kernel_.values[op.operands[1]].is_mutable) return;
     chosen_[op.results[0]] = op.operands[1];

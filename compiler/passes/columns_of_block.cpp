@@ -171,7 +171,7 @@ void ColumnsOfBlock::NarrowAxis(ir::AxisRange& axis) const {
 /// The axis of memory along the tile's columns, or its rows: the last one that is kept or the first, the only one of a vector.
 ir::AxisRange& ColumnsOfBlock::AxisAlong(Op& op, bool columns) {
   const auto is_kept = [](const ir::AxisRange& axis) { return !axis.dropped; };
-  if (columns != (op.slot == "transposed")) return *std::find_if(op.axes.rbegin(), op.axes.rend(), is_kept);
+  if (columns != (op.IsTurned())) return *std::find_if(op.axes.rbegin(), op.axes.rend(), is_kept);
   return *std::find_if(op.axes.begin(), op.axes.end(), is_kept);
 }
 

@@ -158,7 +158,7 @@ class Computations {
         if (is_new) {
           place->second = kernel_.AddValueAfter(operand, "_anew", type);
           Op same{OpCode::kConvert, {place->second}, {operand}};
-          same.number = ir::kConvertAnew;
+          same.Set(ir::kConvertAnew);
           same.span = span;
           out.push_back(std::move(same));
         }

@@ -94,9 +94,9 @@ void Collector::Visit(const Op& op) {
     case OpCode::kLoadRight: return Fragment(op);
     case OpCode::kCopyToShared:
       return Guarded(op,
-                     op.number == ir::kByBlock  ? ThreadsOfRole()
-                     : op.number == ir::kByWarp ? kWarp
-                                                : kWarpgroup,
+                     op.Is(ir::kByBlock)  ? ThreadsOfRole()
+                     : op.Is(ir::kByWarp) ? kWarp
+                                          : kWarpgroup,
                      AccessClass::kSharedStore);
     case OpCode::kCopyAsync: return Guarded(op, ThreadsOfRole(), AccessClass::kAsyncWrite);
     case OpCode::kCopyToGlobal: return Guarded(op, kWarpgroup, AccessClass::kSharedLoad);
@@ -200,7 +200,7 @@ void Collector::Scratch(const Op& op) {
   const ir::Buffer& buffer = FindBuffer(kernel_, op.symbol);
   const Window window{&buffer, 0, 0, buffer.rows, buffer.cols, false};
   const ir::Type& type = kernel_.TypeOf(op.results[0]);
-  const bool of_rows = op.slot == "rows";
+  const bool of_rows = op.IsOfRows();
   const int64_t lines = of_rows ? type.rows : type.cols;
   for (const bool is_store : {true, false}) {
     Add(op, is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad, window,
@@ -210,7 +210,7 @@ void Collector::Scratch(const Op& op) {
 
 void Collector::Fragments(const Op& op, bool is_store) {
   const ir::Buffer& buffer = FindBuffer(kernel_, op.symbol);
-  const int64_t others = op.number - 1, cols = is_store ? buffer.cols : buffer.cols / others, shares = is_store ? 1 : others;
+  const int64_t others = op.Blocks() - 1, cols = is_store ? buffer.cols : buffer.cols / others, shares = is_store ? 1 : others;
   const Window window{&buffer, 0, 0, buffer.rows, cols, false};
   Add(op, is_store ? AccessClass::kSharedStore : AccessClass::kSharedLoad, window,
       FragmentMove(buffer.rows, cols, shares, is_store));

@@ -24,7 +24,7 @@ constexpr int64_t kKeptBytes = 2;  // of an element: what tk::convert_anew keeps
 
 /// Whether the result can be had again from a tile that takes fewer registers.
 bool Widens(const ir::Kernel& kernel, const Op& op) {
-  if (op.code != OpCode::kConvert || op.number != ir::kConvertOnce) return false;
+  if (op.code != OpCode::kConvert || !op.Is(ir::kConvertOnce)) return false;
   const ir::Value &from = kernel.values[op.operands[0]], &to = kernel.values[op.results[0]];
   const bool widens = Bytes(from.type.dtype) == kKeptBytes && Bytes(to.type.dtype) > kKeptBytes;
   return widens && !from.is_mutable && from.type.space == ir::Space::kRegister;
@@ -138,7 +138,7 @@ class Conversions {
     conversion.results = part.results;
     part.operands = conversion.operands;
     conversion.operands = part.results = {kernel_.AddValueAfter(narrow, "_columns", type)};
-    conversion.number = ir::kConvertAnew;
+    conversion.Set(ir::kConvertAnew);
     conversion.span = part.span;
     out.push_back(std::move(part));
     out.push_back(std::move(conversion));
@@ -149,7 +149,7 @@ class Conversions {
       const ir::ValueId wide = conversion.results[0];
       conversion.results[0] = kernel_.AddValueAfter(wide, "", kernel_.TypeOf(wide));
     }
-    conversion.number = ir::kConvertAnew;
+    conversion.Set(ir::kConvertAnew);
     return conversion;
   }
 

@@ -33,7 +33,7 @@ std::string CopyEngine::Obstacle(const Op& access, const ir::Type& type, std::ve
   const int64_t bytes = Bytes(type.dtype);
   if (access.axes.size() > kMaxRank) return fmt::format("more than {} axes", kMaxRank);
   if (!access.scalars.empty()) return "what lies outside is not read as zero";
-  if (access.slot == "transposed") return "it is turned on the way";
+  if (access.IsTurned()) return "it is turned on the way";
   size_t kept = 0;
   const std::vector<ir::Scalar>& extents = FindTensor(kernel, access.symbol).extents;
   for (size_t i = 0; i < access.axes.size(); ++i) {

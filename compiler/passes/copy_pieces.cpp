@@ -31,7 +31,7 @@ bool GoesInPieces(const ir::Kernel& kernel, const IndexFacts& facts, const Targe
                   bool is_operand) {
   const ir::Type& tile = kernel.TypeOf(read.results[0]);
   const int64_t row = tile.cols * Bytes(tile.dtype);
-  if (!read.slot.empty() || row % target.copy_bytes != 0 || !IsBlockOfRows(kernel, facts, read, target.copy_bytes)) return false;
+  if (read.IsTurned() || row % target.copy_bytes != 0 || !IsBlockOfRows(kernel, facts, read, target.copy_bytes)) return false;
   return target.counts_copy_instructions ? tile.rows * row / target.copy_bytes % threads == 0 : is_operand;
 }
 

@@ -35,7 +35,7 @@ bool ResolveBranch(Region& region, Names names) {
   Region out;
   for (Op& op : region) {
     if (op.code == OpCode::kLet) {
-      if (op.number != ir::kStays) return false;
+      if (!op.Is(ir::kStays)) return false;
       names[op.symbol] = Resolve(op.scalars[0], names);
       continue;
     }
@@ -72,7 +72,7 @@ void NoteLet(const Op& op, Names& names) {
   if (op.code != OpCode::kLet) return;
   const Scalar value = Resolve(op.scalars[0], names);
   names.erase(op.symbol);
-  const bool is_variable = op.number != 0;
+  const bool is_variable = !op.Is(ir::kStays);
   if (!is_variable && symbolic::ToString(value).size() <= kLongText) names[op.symbol] = value;
 }
 
@@ -97,7 +97,7 @@ bool CollectTraffic(const Feed& feed, const Names& kept, std::vector<Traffic>& o
     const Op& op = region[i];
     switch (op.code) {
       case OpCode::kLet:
-        if (op.number != ir::kStays) return false;
+        if (!op.Is(ir::kStays)) return false;
         NameLet(op, kept, names);
         break;
       case OpCode::kSend: {

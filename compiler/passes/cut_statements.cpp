@@ -78,9 +78,7 @@ class Statements {
   /// The columns that a loop stores by parts: it may stand in a loop with what it stores. 0: the operation is none.
   int64_t ColumnsOf(const Op& op) const { return by_rows_ ? 0 : ColumnsStored(kernel_, op); }
 
-  static bool DrawsBits(const Op& op) {
-    return op.code == OpCode::kBinary && static_cast<typed::Op>(op.number) == typed::Op::kRandom;
-  }
+  static bool DrawsBits(const Op& op) { return op.code == OpCode::kBinary && op.Is(typed::Op::kRandom); }
 
   /// Views of shared memory may be taken earlier.
   bool IsView(const Op& op) const {
@@ -104,7 +102,7 @@ class Statements {
       if (found.extent == 0) found.extent = extent;
       const bool is_access = ir::LoadsTile(op) || op.code == OpCode::kStore;
       if (extent != found.extent || (is_access && !parts_.AxisOf(op))) break;
-      if (stored != 0) found.parts = std::gcd(found.parts, op.number);
+      if (stored != 0) found.parts = std::gcd(found.parts, op.Trips());
       (ir::LoadsTile(op) ? found.own.loads : found.own.others).push_back(op);
       own.insert(op.results.begin(), op.results.end());
       found.end = i + 1;
@@ -231,7 +229,7 @@ class Statements {
 
   /// The number of a part, in a statement that ends with `last`: a loop that goes up in the one around it leaves its name to that.
   std::string NameOfPart(const Op& last, int64_t parts) const {
-    if (last.code == OpCode::kUnroll && last.number == parts) return last.symbol;
+    if (last.code == OpCode::kUnroll && last.Trips() == parts) return last.symbol;
     const std::string& name = last.results.empty() ? last.symbol : kernel_.values[static_cast<size_t>(last.results[0])].name;
     return kernel_.UsedNames().Free(name + "_chunk");
   }

@@ -60,13 +60,13 @@ std::vector<Traffic*> Folding::Next(Level& level, const std::string& pipe) const
 void Folding::NameReads(const Feed& feed, Region& region, size_t& first, Names& kept) const {
   Names names = feed.names;
   for (const Op& op : *feed.region) {
-    if (op.code != OpCode::kLet || op.number != ir::kStays) continue;
+    if (op.code != OpCode::kLet || !op.Is(ir::kStays)) continue;
     NameLet(op, kept, names);
     const auto unnamed = names.find(op.symbol);
     if (unnamed == names.end() || !symbolic::MentionsElement(unnamed->second)) continue;
     Names own;
     const auto is_same = [&](const Op& let) {
-      if (let.code != OpCode::kLet || let.number != ir::kStays) return false;
+      if (let.code != OpCode::kLet || !let.Is(ir::kStays)) return false;
       NameLet(let, kept, own);
       return own.contains(let.symbol) && symbolic::Equal(own.at(let.symbol), unnamed->second);
     };
@@ -96,8 +96,7 @@ Region Folding::FoldRegion(const Region& region, const std::vector<Feed>& feeds,
   if (!loop) {
     // The names of the tile come first, and moved copies stand behind them.
     for (; first < region.size() && (region[first].code == OpCode::kLet || region[first].code == OpCode::kTilePosition); ++first) {
-      if (region[first].code == OpCode::kLet && region[first].number == ir::kStays)
-        kept[region[first].symbol] = region[first].scalars[0];
+      if (region[first].code == OpCode::kLet && region[first].Is(ir::kStays)) kept[region[first].symbol] = region[first].scalars[0];
     }
   }
   Region own = region;
@@ -202,10 +201,10 @@ void Folding::Loop(Op op, Level& level) {
         // The same trips, perhaps over other numbers.
         const Scalar trip = symbolic::Sub(symbolic::Name(op.symbol), op.scalars[0]);
         const Scalar first = Resolve(loop.scalars[0], step.names);
-        const bool is_same = loop.number == op.number && symbolic::Equal(first, op.scalars[0]);
-        const Scalar counted = symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {trip, symbolic::Int(op.number)});
+        const bool is_same = loop.Step() == op.Step() && symbolic::Equal(first, op.scalars[0]);
+        const Scalar counted = symbolic::Make(symbolic::Kind::kDiv, DType::kI64, {trip, symbolic::Int(op.Step())});
         step.names[loop.symbol] =
-            is_same ? symbolic::Name(op.symbol) : symbolic::Add(first, symbolic::Mul(counted, symbolic::Int(loop.number)));
+            is_same ? symbolic::Name(op.symbol) : symbolic::Add(first, symbolic::Mul(counted, symbolic::Int(loop.Step())));
       }
       feeds.push_back({&loop.regions[0], step.names});
       break;

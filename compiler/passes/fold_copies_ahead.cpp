@@ -26,7 +26,7 @@ Region OneGroup(Region sends) {
   Region out;
   for (Op& op : sends) {
     const auto same = std::find_if(out.begin(), out.end(), [&](const Op& other) {
-      return op.code == OpCode::kSend && other.code == OpCode::kSend && other.symbol == op.symbol && other.slot == op.slot;
+      return op.code == OpCode::kSend && other.code == OpCode::kSend && other.symbol == op.symbol && other.Slot() == op.Slot();
     });
     if (same == out.end()) {
       out.push_back(std::move(op));
@@ -43,14 +43,14 @@ Op Folding::FetchOf(const Op& copy, const std::string& name) {
   Op fetch{OpCode::kFetch, {kernel_.AddValue(name, type)}};
   fetch.symbol = copy.symbol;
   fetch.axes = copy.axes;
-  fetch.slot = copy.slot;
+  fetch.SetTurned(copy.IsTurned());
   fetch.span = copy.span;
   return fetch;
 }
 
 Op Folding::PutOf(Op copy, ir::ValueId fetched) const {
   copy.code = OpCode::kCopyToShared;
-  copy.number = ir::kByBlock;
+  copy.Set(ir::kByBlock);
   copy.operands.push_back(fetched);
   return copy;
 }
@@ -92,7 +92,7 @@ void Folding::StageAhead(Region& sends, const Op& loop, Region& before) {
       held.results = {kernel_.AddValue(name + "_next", kernel_.TypeOf(first[0].results[0]), true)};
       held.span = op.span;
       Region next{FetchOf(op, name + "_fetched")};
-      Substitute(next, loop.symbol, symbolic::Add(index, symbolic::Int(loop.number)));
+      Substitute(next, loop.symbol, symbolic::Add(index, symbolic::Int(loop.Step())));
       Op assign{OpCode::kAssign, {}, {held.results[0], next[0].results[0]}};
       assign.span = op.span;
       if (before.empty() || before.back().span != op.span)
@@ -227,14 +227,14 @@ Region Folding::Turn(const std::string& pipe, int64_t turn, const std::string& s
   Region copies = InSlot(turns[static_cast<size_t>(turn % count)], slot);
   const Scalar index = symbolic::Name(level.loop->symbol);
   BeginWhere(symbolic::Make(symbolic::Kind::kLt, DType::kBool, {index, level.loop->scalars[1]}), copies);
-  const int64_t distance = turn / count * level.loop->number;
+  const int64_t distance = turn / count * level.loop->Step();
   Substitute(copies, level.loop->symbol, symbolic::Add(first, symbolic::Int(distance)));
   return copies;
 }
 
 Region Folding::PrologueByStages(const std::vector<std::string>& pipes, const Level& level) {
   const int64_t stages = level.ahead.at(pipes.front()).distance;
-  const Scalar distance = symbolic::Mul(symbolic::Name(stage_), symbolic::Int(level.loop->number));
+  const Scalar distance = symbolic::Mul(symbolic::Name(stage_), symbolic::Int(level.loop->Step()));
   const Scalar first = stages == 1 ? level.loop->scalars[0] : symbolic::Add(level.loop->scalars[0], distance);
   Region copies;
   for (const std::string& pipe : pipes) {

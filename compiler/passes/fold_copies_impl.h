@@ -133,8 +133,8 @@ class Folding {
   ir::Region InSlot(const ir::Region& sends, const std::string& slot) {
     ir::Region copy = Copied(kernel_, sends);
     ForEachOp(copy, [&](ir::Op& op) {
-      if (op.code == ir::OpCode::kSend) op.slot = slot;
-      if (op.code == ir::OpCode::kView) op.slot = slot;
+      if (op.code == ir::OpCode::kSend) op.SetSlot(slot);
+      if (op.code == ir::OpCode::kView) op.SetSlot(slot);
     });
     return copy;
   }
@@ -143,7 +143,7 @@ class Folding {
   /// Those of a loop that runs ahead: put down as they were fetched an iteration before, and the next ones fetched. `before`: the
   /// first.
   void StageAhead(ir::Region& sends, const ir::Op& loop, ir::Region& before);
-  static bool IsStaged(const ir::Op& op) { return op.code == ir::OpCode::kCopyAsync && op.number == ir::kThroughRegisters; }
+  static bool IsStaged(const ir::Op& op) { return op.code == ir::OpCode::kCopyAsync && op.Is(ir::kThroughRegisters); }
   ir::Op FetchOf(const ir::Op& copy, const std::string& name);
   ir::Op PutOf(ir::Op copy, ir::ValueId fetched) const;
 

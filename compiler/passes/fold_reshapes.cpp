@@ -151,7 +151,7 @@ class ColumnsAsRows {
       }
       ir::Type& type = kernel_.values[static_cast<size_t>(column)].type;
       std::swap(type.rows, type.cols);
-      if (op.code == OpCode::kPositions) op.slot = "cols";
+      if (op.code == OpCode::kPositions) op.SetOfRows(false);
       if (op.code != OpCode::kRead) {
         out.push_back(std::move(op));
         continue;

@@ -29,7 +29,7 @@ bool IsOverRange(const Op& op) { return op.code == OpCode::kFor || op.code == Op
 
 /// Whether the operation names a scalar that is the same in each iteration of a loop in which `varying` are not.
 bool IsInvariantLet(const Op& op, const std::set<std::string>& varying) {
-  return op.code == OpCode::kLet && op.number == ir::kStays && !NamesScalar(op, varying);
+  return op.code == OpCode::kLet && op.Is(ir::kStays) && !NamesScalar(op, varying);
 }
 
 /// Whether some block makes an iteration, if any comes to the loop.
@@ -46,7 +46,7 @@ bool IsInvariantRead(const ir::Kernel& kernel, const Op& op, const Op& loop, con
          (RunsOnce(loop) || !ir::IsWritten(FindTensor(kernel, op.symbol))) && !NamesScalar(op, varying);
 }
 
-bool HasTurns(const Op& loop) { return loop.code == OpCode::kForTiles && loop.number > 0; }
+bool HasTurns(const Op& loop) { return loop.code == OpCode::kForTiles && loop.TakesTurns(); }
 
 /// Adds the names that a loop's own statements make anew in each iteration.
 void AddVaryingNames(const Region& body, std::set<std::string>& varying) {
@@ -65,7 +65,7 @@ void ConvertAnew(const ir::Kernel& kernel, const Region& hoisted, Region& body) 
   ForEachOp(body, [&](Op& op) {
     if (op.code != OpCode::kConvert || !kept.contains(op.operands[0])) return;
     const DType from = kernel.TypeOf(op.operands[0]).dtype, to = kernel.TypeOf(op.results[0]).dtype;
-    if (Bytes(from) < Bytes(to)) op.number = ir::kConvertAnew;
+    if (Bytes(from) < Bytes(to)) op.Set(ir::kConvertAnew);
   });
 }
 
@@ -94,7 +94,7 @@ class Invariants {
         varying_{loop.symbol} {
     AddVaryingNames(loop.regions[0], varying_);
     if (!HasTurns(loop)) return;
-    varying_.insert(loop.slot);
+    varying_.insert(loop.WhoseTurn());
     AddVaryingNames(body_, varying_);
   }
 

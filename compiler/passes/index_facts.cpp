@@ -40,11 +40,11 @@ void IndexFacts::LearnWorker(const ir::Worker& worker) {
 void IndexFacts::Learn(const ir::Region& region) {
   ForEachOp(region, [&](const ir::Op& op) {
     switch (op.code) {
-      case OpCode::kFor: return Learn(Steps{op.symbol, op.scalars[0], op.scalars[1], op.number});
-      case OpCode::kUnroll: known_.DefineWithin(op.symbol, {0, op.number - 1}); return Define(op.symbol, {});
+      case OpCode::kFor: return Learn(Steps{op.symbol, op.scalars[0], op.scalars[1], op.Step()});
+      case OpCode::kUnroll: known_.DefineWithin(op.symbol, {0, op.Trips() - 1}); return Define(op.symbol, {});
       case OpCode::kLet: {
-        const bool is_known = op.number == ir::kStays && op.scalars[0]->dtype == DType::kI64;
-        if (op.scalars[0]->dtype == DType::kI64) known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
+        const bool is_known = op.Is(ir::kStays) && op.scalars[0]->dtype == DType::kI64;
+        if (op.scalars[0]->dtype == DType::kI64) known_.Define(op.symbol, op.scalars[0], !op.Is(ir::kStays));
         return Define(op.symbol, is_known ? Meaning{op.scalars[0]} : Meaning{});
       }
       default: return;

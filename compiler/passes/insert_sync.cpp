@@ -36,8 +36,8 @@ std::vector<std::string> Rings(const ir::Kernel& kernel, const ir::Worker& worke
   ForEachOp(worker.body, [&](const Op& op) {
     if (op.code == OpCode::kAdvance) add(op.symbol);
     // A view of the only slot needs no ring.
-    const bool names_slot = !op.slot.empty() && (op.code != OpCode::kView || FindBuffer(kernel, op.symbol).count > 1);
-    if (names_slot && is_ring(ir::RingOf(op.slot))) add(ir::RingOf(op.slot));
+    if (op.code == OpCode::kView && FindBuffer(kernel, op.symbol).count == 1) return;
+    if (const std::string ring = ir::RingOf(op.SlotIfAny()); is_ring(ring)) add(ring);
   });
   return rings;
 }
@@ -47,7 +47,7 @@ void LinkBarriers(const ir::Kernel& kernel, Region& region) {
   ForEachOp(region, [&](Op& op) {
     if (!ir::IsEngineLoad(op.code)) return;
     for (size_t i = 0; i < kernel.barriers.size(); ++i) {
-      if (kernel.barriers[i].name == FullBarrier(ir::RingOf(op.slot))) op.number = static_cast<int64_t>(i);
+      if (kernel.barriers[i].name == FullBarrier(ir::RingOf(op.Slot()))) op.SetBarrier(static_cast<int64_t>(i));
     }
   });
 }
@@ -71,7 +71,7 @@ bool IsShared(const ir::Kernel& kernel, const std::string& pipe) {
       const auto is_multicast = [](const Op& copy) { return ir::IsMulticast(copy.code); };
       if (op.code == OpCode::kSend && op.symbol == pipe && !op.regions.empty())
         shared |= std::any_of(op.regions[0].begin(), op.regions[0].end(), is_multicast);
-      if (is_multicast(op)) shared |= ir::RingOf(op.slot) == pipe;
+      if (is_multicast(op)) shared |= ir::RingOf(op.Slot()) == pipe;
     });
   }
   return shared;

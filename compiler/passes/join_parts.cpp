@@ -24,7 +24,7 @@ struct PartAccess {
 
 /// Whether two accesses differ in nothing but the part.
 bool Agree(const Op& a, const Op& b) {
-  return a.code == b.code && a.symbol == b.symbol && a.slot == b.slot && a.axes.size() == b.axes.size() &&
+  return a.code == b.code && a.symbol == b.symbol && a.raw_slot == b.raw_slot && a.axes.size() == b.axes.size() &&
          std::equal(a.axes.begin(), a.axes.end() - 1, b.axes.begin(), ir::SameRange) &&
          std::equal(a.scalars.begin(), a.scalars.end(), b.scalars.begin(), b.scalars.end(), ir::SameScalar);
 }
@@ -64,11 +64,11 @@ class Joining {
       if (region[i].code != OpCode::kTranspose) continue;
       const ValueId column = region[i].operands[0];
       const auto read = std::find_if(region.begin(), region.end(), [&](const Op& op) {
-        return op.code == OpCode::kRead && op.results[0] == column && op.slot.empty() && PartOf(op);
+        return op.code == OpCode::kRead && op.results[0] == column && !op.IsTurned() && PartOf(op);
       });
       if (read == region.end() || kernel_.TypeOf(column).cols != 1 || CountUses(body, column) != 1) continue;
       read->results = region[i].results;
-      read->slot = "transposed";
+      read->SetTurned(true);
       region.erase(region.begin() + static_cast<Region::difference_type>(i--));
     }
   }
@@ -77,8 +77,8 @@ class Joining {
   /// are copied there instead.
   std::optional<PartAccess> PartOf(const Op& op) const {
     const bool is_store = op.code == OpCode::kStore;
-    if ((!is_store && op.code != OpCode::kRead) || (is_store && !op.slot.empty())) return std::nullopt;
-    if (is_store && static_cast<typed::StoreOp>(op.number) != typed::StoreOp::kSet) return std::nullopt;
+    if ((!is_store && op.code != OpCode::kRead) || (is_store && op.IsTurned())) return std::nullopt;
+    if (is_store && !op.Is(typed::StoreOp::kSet)) return std::nullopt;
     const ir::TensorParam& tensor = FindTensor(kernel_, op.symbol);
     const ValueId tile = is_store ? op.operands[0] : op.results[0];
     if (moved_.contains(tile) || kernel_.TypeOf(tile).dtype != tensor.dtype) return std::nullopt;
@@ -113,7 +113,7 @@ class Joining {
 
   /// Whether a read below may as well stand above.
   static bool ReadsPass(const Op& op) {
-    return op.code == OpCode::kRead || (op.code == OpCode::kLet && op.number == ir::kStays) || ir::OnlyComputes(op.code);
+    return op.code == OpCode::kRead || (op.code == OpCode::kLet && op.Is(ir::kStays)) || ir::OnlyComputes(op.code);
   }
 
   /// Whether the stores of the group so far, of which `access` is one, may as well stand below. A tensor that is written shares no

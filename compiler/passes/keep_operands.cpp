@@ -34,7 +34,7 @@ class Keeping {
       const bool is_copy = op.code == OpCode::kVar && !op.operands.empty() && left_operands_.contains(op.results[0]);
       if (is_copy) {
         const bool is_needed_again = !made.contains(op.operands[0]) || CountUses(worker_.body, op.operands[0]) > 1;
-        op.number = is_needed_again ? ir::kOwnRegisters : ir::kMayShare;
+        op.Set(is_needed_again ? ir::kOwnRegisters : ir::kMayShare);
       }
       made.insert(op.results.begin(), op.results.end());
       const bool is_loop = ir::IsLoop(op.code);

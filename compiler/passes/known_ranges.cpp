@@ -92,7 +92,7 @@ void KnownRanges::DefineSteps(const std::string& name, const Scalar& first, int6
 void KnownRanges::DefineWithin(const std::string& name, IntRange range) { Define(name, Fact{range}); }
 
 void KnownRanges::EnterLoop(const ir::Op& loop) {
-  DefineSteps(loop.symbol, loop.scalars[0], loop.number);
+  DefineSteps(loop.symbol, loop.scalars[0], loop.Step());
   loops_.push_back({symbolic::Name(loop.symbol), loop.scalars[1]});
 }
 
@@ -114,7 +114,7 @@ IntRange KnownRanges::Difference(const Scalar& a, const Scalar& b) const {
 }
 
 bool KnownRanges::IsOneStepAtMost(const ir::Op& loop) const {
-  return Difference(loop.scalars[1], loop.scalars[0]).hi <= loop.number;
+  return Difference(loop.scalars[1], loop.scalars[0]).hi <= loop.Step();
 }
 
 int64_t KnownRanges::Divisor(const Scalar& scalar) const {

@@ -33,7 +33,7 @@ bool LetsLoadsPass(const Op& op) {
 /// Whether the first operand is another tile behind the operation, whatever it was.
 bool Overwrites(const Op& op) {
   const bool multiplies = op.code == OpCode::kMma || op.code == OpCode::kMultiply;
-  return op.code == OpCode::kAssign || (multiplies && op.number == ir::kSets);
+  return op.code == OpCode::kAssign || (multiplies && op.Is(ir::kSets));
 }
 
 /// How a worker's tiles count as they are.
@@ -218,7 +218,7 @@ class Liveness {
 
   /// A tile that has registers of its own beside those of the one that it is.
   bool IsTakenAnew(const Op& op) const {
-    return op.code == OpCode::kConvert && op.number == ir::kConvertAnew &&
+    return op.code == OpCode::kConvert && op.Is(ir::kConvertAnew) &&
            kernel_.TypeOf(op.results[0]) == kernel_.TypeOf(op.operands[0]);
   }
 
@@ -334,9 +334,8 @@ bool KeepsTiles(const ir::Op& op) {
 }
 
 bool IsLongFunction(const ir::Kernel& kernel, const ir::Op& op) {
-  const auto function = static_cast<typed::Op>(op.number);
-  if (op.code == OpCode::kUnary) return function == typed::Op::kSin || function == typed::Op::kCos;
-  const bool divides = op.code == OpCode::kBinary && (function == typed::Op::kDiv || function == typed::Op::kMod);
+  if (op.code == OpCode::kUnary) return op.Is(typed::Op::kSin) || op.Is(typed::Op::kCos);
+  const bool divides = op.code == OpCode::kBinary && (op.Is(typed::Op::kDiv) || op.Is(typed::Op::kMod));
   return divides && !IsFloat(kernel.TypeOf(op.results[0]).dtype);
 }
 

@@ -135,7 +135,7 @@ class Ahead {
 
  private:
   static bool Refills(const Op& op, const std::string& pipe) {
-    return op.code == OpCode::kSend && op.symbol == pipe && op.slot == pipe;
+    return op.code == OpCode::kSend && op.symbol == pipe && op.Slot() == pipe;
   }
   /// Every slot that is received is filled again behind the last product, while the next one is there.
   bool RefillsAtEnd(const Region& body, const AheadPlan& plan) const;
@@ -171,9 +171,9 @@ Region Ahead::TakeRefills(Region& body, const AheadPlan& plan) {
       taken.push_back(std::move(rest.back()));
       rest.pop_back();
     }
-    op.slot = op.symbol + ".previous";
+    op.SetSlot(op.symbol + ".previous");
     for (Op& copy : op.regions[0]) {
-      if (copy.code == OpCode::kView) copy.slot = op.slot;
+      if (copy.code == OpCode::kView) copy.SetSlot(op.Slot());
     }
     taken.push_back(std::move(op));
   }
@@ -186,7 +186,7 @@ Region Ahead::Early(const Region& body, const AheadPlan& plan, const std::string
   Region early;
   for (size_t i = plan.first_receive; i < plan.end_receives; ++i) {
     early.push_back(body[i]);
-    early.back().number = ir::kEarlyReceive;
+    early.back().Set(ir::kEarlyReceive);
   }
   for (const size_t i : plan.views) early.push_back(body[i]);
   for (const size_t i : plan.loads) early.push_back(body[i]);

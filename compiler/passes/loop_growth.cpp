@@ -28,7 +28,7 @@ class Lengths {
   void Read(const ir::Region& region) {
     ForEachOp(region, [&](const Op& op) {
       if (op.code == OpCode::kLet) {
-        const Growth growth = op.number == ir::kStays ? Of(op.scalars[0]) : Growth::kUnknown;
+        const Growth growth = op.Is(ir::kStays) ? Of(op.scalars[0]) : Growth::kUnknown;
         const auto [place, is_new] = lets_.emplace(op.symbol, growth);
         if (!is_new && place->second != growth) place->second = Growth::kUnknown;
       } else if (op.code == OpCode::kFor) {

@@ -107,7 +107,7 @@ class GridLowering {
     if (!kernel_.dynamic) loop.scalars.push_back(stride);
     loop.symbol = Free("tile");
     loop.span = kernel_.span;
-    if (in_turn) loop.slot = Free(kWhose), loop.number = worker.instances;
+    if (in_turn) loop.SetTurns(Free(kWhose), worker.instances);
     loop.regions = {std::move(inside)};
     return {loop};
   }
@@ -193,7 +193,7 @@ class GridLowering {
                 {number, symbolic::Name(last == 1 ? UnitsName(0) : Free("rows")), symbolic::Name(UnitsName(last))}};
     position.symbol = row + " " + column;
     const bool counts_clusters = kernel_.ClusterAxis() == last - 1;  // where rows do
-    position.number = std::max<int64_t>(1, kernel_.group / (counts_clusters ? kernel_.cluster : 1));
+    position.SetGroup(std::max<int64_t>(1, kernel_.group / (counts_clusters ? kernel_.cluster : 1)));
     position.span = kernel_.span;
     out.push_back(std::move(position));
     if (!is_row) Digits(symbolic::Name(row), last, out);

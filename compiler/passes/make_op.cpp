@@ -16,8 +16,8 @@ using ir::ValueId;
 Op MakeOp(OpCode code, const std::string& symbol, const std::string& slot, int64_t number, Span span) {
   Op op{code};
   op.symbol = symbol;
-  op.slot = slot;
-  op.number = number;
+  op.raw_slot = slot;
+  op.raw_number = number;
   op.span = span;
   return op;
 }

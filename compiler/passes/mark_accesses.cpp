@@ -56,7 +56,7 @@ class MarkingAccesses {
   bool IsAligned(const Op& access, const ir::TensorParam& tensor, size_t rank) const {
     const auto kept = std::count_if(access.axes.begin(), access.axes.end(), [](const AxisRange& axis) { return !axis.dropped; });
     // A vector turned around is a row as it was.
-    if (access.axes[rank - 1].dropped || (!access.slot.empty() && kept > 1)) return false;
+    if (access.axes[rank - 1].dropped || (access.IsTurned() && kept > 1)) return false;
     if (tensor.is_work) return ir::HasAlignedRows(tensor) && BeginsWithVector(access.axes, tensor, rank);
     return (ir::IsAligned(kernel_) && BeginsWithVector(access.axes, tensor, rank)) ||
            (ir::IsContiguous(kernel_) && LiesAtVectors(access.axes, tensor, rank));

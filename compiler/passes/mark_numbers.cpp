@@ -46,8 +46,7 @@ class MarkingNumbers {
   }
 
   bool DrawsFromWholeBlocks(const Op& op) const {
-    if (op.code != OpCode::kBinary || static_cast<typed::Op>(op.number) != typed::Op::kRandom || op.operands.size() != 1)
-      return false;
+    if (op.code != OpCode::kBinary || !op.Is(typed::Op::kRandom) || op.operands.size() != 1) return false;
     const auto numbers = first_.find(op.operands[0]);
     return numbers != first_.end() && kernel_.TypeOf(numbers->first).cols > 1 &&
            facts_.Divisor(facts_.WithoutLets(numbers->second)) % kOfBlock == 0;
@@ -56,7 +55,7 @@ class MarkingNumbers {
   /// Keeps what the numbers are of which a thread's vectors begin, where they follow each other from there on.
   void Follow(const Op& op) {
     if (op.code == OpCode::kPositions) {
-      const bool is_rows = op.slot == "rows";
+      const bool is_rows = op.IsOfRows();
       const ir::Type& type = kernel_.TypeOf(op.results[0]);
       const bool is_one = type.rows * type.cols == 1;
       // Any of them, by a name that no source has.
@@ -71,7 +70,7 @@ class MarkingNumbers {
   std::optional<Scalar> Combined(const Op& op) const {
     const auto kind =
         std::map<typed::Op, Kind>{{typed::Op::kAdd, Kind::kAdd}, {typed::Op::kSub, Kind::kSub}, {typed::Op::kMul, Kind::kMul}};
-    const auto found = kind.find(static_cast<typed::Op>(op.number));
+    const auto found = kind.find(op.Function());
     if (found == kind.end() || kernel_.TypeOf(op.results[0]).dtype != DType::kI64) return std::nullopt;
     if (!std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId operand) { return first_.contains(operand); }))
       return std::nullopt;
@@ -79,12 +78,12 @@ class MarkingNumbers {
     // What the runtime knows to follow each other again: numbers of a row with a scalar on their right, or behind one of their
     // column.
     const bool is_shifted =
-        op.operands.size() == 1 ? op.slot == "right" && found->second != Kind::kMul : !is_row(0) && found->second == Kind::kAdd;
+        op.operands.size() == 1 ? op.HasScalarRight() && found->second != Kind::kMul : !is_row(0) && found->second == Kind::kAdd;
     if (kernel_.TypeOf(op.results[0]).cols > 1 && !is_shifted) return std::nullopt;
     const Scalar first = first_.at(op.operands[0]);
     const Scalar second = op.operands.size() == 2 ? first_.at(op.operands[1]) : op.scalars[0];
     if (second->dtype != DType::kI64) return std::nullopt;
-    const bool is_turned = op.slot == "left";
+    const bool is_turned = op.HasScalarLeft();
     return symbolic::Make(found->second, DType::kI64, {is_turned ? second : first, is_turned ? first : second});
   }
 

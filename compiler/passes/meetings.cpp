@@ -18,8 +18,8 @@ constexpr int64_t kFirstOfWorkers = 9;  // named barriers: 0 is the block's, a w
 
 /// What the reduction over warps does, twice.
 bool Meets(const ir::Worker& worker, const Op& op) {
-  const bool is_own = op.code == OpCode::kSyncRole && op.number == ir::kOfWarpgroup;
-  return is_own || (ir::ReducesOrScans(op.code) && !op.symbol.empty() && worker.layout.SpansWarps(op.slot));
+  const bool is_own = op.code == OpCode::kSyncRole && op.Is(ir::kOfWarpgroup);
+  return is_own || (ir::ReducesOrScans(op.code) && !op.symbol.empty() && SpansWarps(op, worker.layout));
 }
 
 class Divergence {

@@ -165,7 +165,7 @@ class Following {
       case OpCode::kCat:
       case OpCode::kLoadShared: return Meet(op, operand, lines);
       case OpCode::kReduce:
-      case OpCode::kCumsum: stay_ &= lines.axis == (op.slot == "rows" ? kRows : kColumns); return Reach(op.results[0], lines);
+      case OpCode::kCumsum: stay_ &= lines.axis == (op.IsOfRows() ? kRows : kColumns); return Reach(op.results[0], lines);
       case OpCode::kAssign:
         if (operand == op.operands[1]) Reach(op.operands[0], lines);
         return;
@@ -225,7 +225,7 @@ class Following {
   }
 
   void Store(const Op& op, ValueId operand, const Lines& lines) {
-    const bool is_turned = op.slot == "transposed";
+    const bool is_turned = op.IsTurned();
     const std::optional<size_t> axis = AxisOfTensor(op.axes, kernel_.TypeOf(operand), lines.axis, is_turned);
     if (!axis) return void(stay_ = false);
     const AxisRange& range = op.axes[*axis];

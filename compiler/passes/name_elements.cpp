@@ -36,7 +36,7 @@ class Elements {
   void Visit(ir::Worker& worker) {
     variables_.clear();
     ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code == OpCode::kLet && op.number != ir::kStays) variables_.insert(op.symbol);
+      if (op.code == OpCode::kLet && !op.Is(ir::kStays)) variables_.insert(op.symbol);
     });
     Visit(worker.body, {});
   }
@@ -52,7 +52,7 @@ class Elements {
         i += static_cast<size_t>(count);
       }
       const Op& op = region[i];
-      if (op.code == OpCode::kLet && op.number == ir::kStays && IsKept(*op.scalars[0]) && !NamesScalar(op, variables_))
+      if (op.code == OpCode::kLet && op.Is(ir::kStays) && IsKept(*op.scalars[0]) && !NamesScalar(op, variables_))
         known.emplace_back(op.scalars[0], op.symbol);
       for (Region& inner : region[i].regions) Visit(inner, known);
     }

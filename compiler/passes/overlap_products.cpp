@@ -73,8 +73,8 @@ bool OverlapForm::IsStraight() const {
   return std::all_of(body_.begin(), body_.end(), [&](const Op& op) {
     const bool moves =
         op.code == OpCode::kRead || op.code == OpCode::kView || op.code == OpCode::kLoadShared || op.code == OpCode::kStoreShared;
-    if (op.code == OpCode::kReceive) return op.number == ir::kPreviousReceive || received.insert(op.symbol).second;
-    if (op.code == OpCode::kLet) return op.number == ir::kStays;
+    if (op.code == OpCode::kReceive) return op.Is(ir::kPreviousReceive) || received.insert(op.symbol).second;
+    if (op.code == OpCode::kLet) return op.Is(ir::kStays);
     return op.code == OpCode::kMma || moves || ir::OnlyComputes(op.code);
   });
 }
@@ -90,7 +90,7 @@ bool OverlapForm::IsWrittenBeside(const Places& places, ValueId value) const {
 bool OverlapForm::FindLate(OverlapPlan& plan) const {
   const auto is_product = [](const Op& op) { return op.code == OpCode::kMma; };
   const auto last = std::find_if(body_.rbegin(), body_.rend(), is_product);
-  if (last == body_.rend() || last->number == ir::kSets || IsMade(last->operands[0])) return false;
+  if (last == body_.rend() || last->Is(ir::kSets) || IsMade(last->operands[0])) return false;
   const size_t product = body_.size() - 1 - static_cast<size_t>(last - body_.rbegin());
   const auto uses_sum = [&](const Op& op) { return Uses(op, last->operands[0]); };
   if (std::any_of(last.base(), body_.end(), uses_sum)) return false;
@@ -227,8 +227,10 @@ bool OverlapForm::MayPass(const OverlapPlan& plan) const {
   }
   return std::all_of(plan.late.begin(), plan.late.end(), [&](size_t place) {
     const Op& op = body_[place];
-    const int64_t least = op.number == ir::kPreviousReceive ? 3 : 2;  // kept, at hand, and one that is filled meanwhile
-    return !NamesScalar(op, names) && (op.code != OpCode::kReceive || FindPipe(kernel_, op.symbol).slots >= least);
+    if (NamesScalar(op, names)) return false;
+    if (op.code != OpCode::kReceive) return true;
+    const int64_t least = op.Is(ir::kPreviousReceive) ? 3 : 2;  // kept, at hand, and one that is filled meanwhile
+    return FindPipe(kernel_, op.symbol).slots >= least;
   });
 }
 
@@ -254,18 +256,18 @@ bool KeepSlotOfLast(ir::Kernel& kernel, Region& body) {
   Region late{body[product]};  // the last first
   auto source = maker(body[product].operands[2]);
   for (; source != body.end() && ShowsSlot(*source); source = maker(source->operands[0])) late.push_back(*source);
-  if (source == body.end() || source->code != OpCode::kReceive || source->number != ir::kLastReceive) return false;
+  if (source == body.end() || source->code != OpCode::kReceive || !source->Is(ir::kLastReceive)) return false;
   const auto count_uses = [&](int count, ValueId value) { return count + CountUses(body, value); };
   const bool is_shared =
       std::accumulate(source->results.begin(), source->results.end(), 0, count_uses) > 1 ||
       std::any_of(late.begin() + 1, late.end(), [&](const Op& view) { return CountUses(body, view.results[0]) > 1; });
   if (!is_shared) return false;
   late.push_back(*source);
-  source->number = ir::kKeptReceive;
+  source->Set(ir::kKeptReceive);
   std::reverse(late.begin(), late.end());
   std::map<ValueId, ValueId> previous;
   for (Op& op : late) {
-    if (op.code == OpCode::kReceive) op.number = ir::kPreviousReceive;
+    if (op.code == OpCode::kReceive) op.Set(ir::kPreviousReceive);
     ReplaceOperands(op, previous);
     for (ValueId& result : op.results) result = previous[result] = kernel.AddValueAfter(result, "_previous", kernel.TypeOf(result));
   }
@@ -404,7 +406,7 @@ void Overlap::Turn(Op loop, const OverlapPlan& plan, Region& out) {
   Append(body, parts.others);
   Append(body, parts.touching);
   loop.regions[0] = std::move(body);
-  loop.scalars[0] = symbolic::Add(lo, symbolic::Int(loop.number));
+  loop.scalars[0] = symbolic::Add(lo, symbolic::Int(loop.Step()));
 
   out.push_back(Explain("The left operand of the last product, which is done an iteration later.", held.span));
   out.push_back(std::move(held));

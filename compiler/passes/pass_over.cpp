@@ -47,7 +47,7 @@ class PassingOver {
       if (op.code == OpCode::kLet) lets_.emplace_back(op.symbol, op.scalars[0]);
       // Of what an instance sends to itself as many slots are received.
       const bool sends = op.code == OpCode::kSend && !received_.contains(op.symbol) && ClosesSlot(region, i);
-      const bool receives = op.code == OpCode::kReceive && op.number != ir::kPreviousReceive;
+      const bool receives = op.code == OpCode::kReceive && !op.Is(ir::kPreviousReceive);
       if (receives || sends) Add(passed, op.symbol, Int(1));
       if (op.code == OpCode::kFor) AddLoop(passed, op);
       if (op.code == OpCode::kIf) AddBranches(passed, op);
@@ -84,14 +84,14 @@ class PassingOver {
     if (!inner.rest.empty() || !std::all_of(inner.slots.begin(), inner.slots.end(), is_the_same)) {
       Op loop{OpCode::kFor, {}, {}, {lo, hi}};
       loop.symbol = op.symbol;
-      loop.number = op.number;
+      loop.SetStep(op.Step());
       loop.span = op.span;
       loop.regions = {Program(std::move(inner), op.span)};
       return passed.rest.push_back(std::move(loop));
     }
     Scalar extent = symbolic::Sub(hi, lo);
     if (!kernel_.IsNonNegative(ResolvedInKernel(extent))) extent = symbolic::Make(Kind::kMax, DType::kI64, {extent, Int(0)});
-    const Scalar trips = symbolic::Cdiv(extent, Int(op.number));
+    const Scalar trips = symbolic::Cdiv(extent, Int(op.Step()));
     for (const auto& [pipe, count] : inner.slots) Add(passed, pipe, symbolic::Mul(trips, count));
   }
 

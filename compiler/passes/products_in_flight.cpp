@@ -67,12 +67,12 @@ std::optional<ProductsInFlight> FindProductsInFlight(const ir::Kernel& kernel, c
     switch (op.code) {
       case OpCode::kReceive: {
         const size_t last = LastReader(body, i, slot_of);
-        if (op.number != ir::kLastReceive || !IsReadInTime(kernel, body, i, last)) return std::nullopt;
+        if (!op.Is(ir::kLastReceive) || !IsReadInTime(kernel, body, i, last)) return std::nullopt;
         found.read_last[last].push_back(op.symbol);
         break;
       }
       case OpCode::kMma:
-        if (op.number == ir::kSets || !slot_of.contains(op.operands[1]) || !slot_of.contains(op.operands[2])) return std::nullopt;
+        if (op.Is(ir::kSets) || !slot_of.contains(op.operands[1]) || !slot_of.contains(op.operands[2])) return std::nullopt;
         found.products.push_back(i);
         break;
       case OpCode::kPart:

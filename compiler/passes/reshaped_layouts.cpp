@@ -54,7 +54,7 @@ std::optional<RegisterLayout> JoinedColumnLayout(const RegisterLayout& layout, i
 }
 
 ReshapedLayouts::ReshapedLayouts(const ir::Kernel& kernel, const ir::Worker& worker) {
-  const auto stays = [](const Op& op) { return op.code == OpCode::kReshape && op.number == ir::kStaysInRegisters; };
+  const auto stays = [](const Op& op) { return op.code == OpCode::kReshape && op.Is(ir::kStaysInRegisters); };
   bool is_needed = false;
   ForEachOp(worker.body, [&](const Op& op) { is_needed |= stays(op); });
   if (!is_needed) return;

@@ -77,7 +77,7 @@ std::set<ir::ValueId> FewColumnsReduced(const ir::Kernel& kernel, const ir::Work
   constexpr int64_t kFew = 16;
   std::set<ir::ValueId> reduced, kept;
   ForEachOp(worker.body, [&](const ir::Op& op) {
-    const bool along_rows = op.code == ir::OpCode::kReduce && op.slot == "rows";
+    const bool along_rows = op.code == ir::OpCode::kReduce && op.IsOfRows();
     (along_rows ? reduced : kept).insert(op.operands.begin(), op.operands.end());
   });
   std::set<ir::ValueId> few;
@@ -165,7 +165,7 @@ ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& work
 int64_t NarrowestCut(const ir::Kernel& kernel, const ir::Worker& worker) {
   int64_t narrowest = 0;
   ForEachOp(worker.body, [&](const ir::Op& op) {
-    if (op.code != ir::OpCode::kReshape || op.number == ir::kThroughShared) return;
+    if (op.code != ir::OpCode::kReshape || op.Is(ir::kThroughShared)) return;
     const int64_t cols = std::min(kernel.TypeOf(op.operands[0]).cols, kernel.TypeOf(op.results[0]).cols);
     if (cols > 1 && (narrowest == 0 || cols < narrowest)) narrowest = cols;
   });
@@ -188,7 +188,7 @@ void DealRows(const ir::Kernel& kernel, ir::Worker& worker, const Target& target
 bool MovesReshape(const ir::Kernel& kernel, ir::Worker& worker) {
   const ir::Op* const fault = ReshapedLayouts(kernel, worker).fault();
   ForEachOp(worker.body, [&](ir::Op& op) {
-    if (&op == fault) op.number = ir::kThroughShared;
+    if (&op == fault) op.Set(ir::kThroughShared);
   });
   return fault != nullptr;
 }

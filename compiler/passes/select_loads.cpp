@@ -88,22 +88,22 @@ Op LoadSelection::FoldedCopy(const Op& read, const std::string& pipe, const ir::
   Op copy{OpCode::kCopyToShared};
   copy.symbol = read.symbol;
   copy.axes = read.axes;
-  copy.slot = read.slot;
+  copy.SetTurned(read.IsTurned());
   const bool is_zero_outside = read.scalars.empty() || IsZero(read.scalars[0]);
-  const bool is_operand = operands.contains(buffer.name), is_turned = read.slot == "transposed";
+  const bool is_operand = operands.contains(buffer.name), is_turned = read.IsTurned();
   const ir::Type& tile = kernel.TypeOf(read.results[0]);
   const bool is_staged =
       is_zero_outside && fills_field && is_operand && GoesThroughRegisters(kernel, engine.facts, target, read, tile, is_turned);
-  if (!is_staged && !(is_zero_outside && read.slot.empty())) {
+  if (!is_staged && !(is_zero_outside && !read.IsTurned())) {
     copy.scalars = read.scalars;
-    copy.number = ir::kByBlock;
+    copy.Set(ir::kByBlock);
     return copy;
   }
   copy.code = OpCode::kCopyAsync;
   const bool in_pieces =
       fills_field && GoesInPieces(kernel, engine.facts, target, read, ThreadsOf(*FillerOf(kernel, pipe), target), is_operand);
-  copy.number = is_staged ? ir::kThroughRegisters : in_pieces ? ir::kInPieces : ir::kAnyBlock;
-  if (copy.number != ir::kAnyBlock) {
+  copy.Set(is_staged ? ir::kThroughRegisters : in_pieces ? ir::kInPieces : ir::kAnyBlock);
+  if (!copy.Is(ir::kAnyBlock)) {
     for (ir::AxisRange& axis : copy.axes) axis.lo = axis.hi = {};  // which end with their blocks, or with the tensor
   }
   return copy;
@@ -125,7 +125,7 @@ Op LoadSelection::CopyOf(const Op& read, const std::string& pipe, const ir::Buff
   Op copy{OpCode::kCopyToShared, {}, {}, read.scalars};
   copy.symbol = read.symbol;
   copy.axes = read.axes;
-  copy.number = ir::kByWarp;
+  copy.Set(ir::kByWarp);
   return copy;
 }
 
@@ -182,7 +182,7 @@ Region LoadSelection::Fill(Op send, bool is_whole) {
     const ValueId slot = kernel.AddValue(buffer.name, ir::Type{buffer.dtype, buffer.rows, buffer.cols, ir::Space::kShared, false});
     Op view{OpCode::kView, {slot}};
     view.symbol = buffer.name;
-    view.slot = pipe.name;
+    view.SetSlot(pipe.name);
     view.span = send.span;
     copies.push_back(view);
     ValueId place = slot;

@@ -31,7 +31,7 @@ constexpr int64_t kChunkBytes = 4096;     // of rows that are stored turned
 constexpr int64_t kTurnedAtOnce = 16;     // columns of a tile in registers, by the instruction that stores four matrices
 
 /// The rows of memory that `store` fills lie along the columns of its tile.
-bool IsTurned(const Op& store) { return store.slot == "transposed"; }
+bool IsTurned(const Op& store) { return store.IsTurned(); }
 
 /// How many columns of a register tile a staging chunk has. 0: no number of them makes chunks. Many small chunks beat few large
 /// ones, as the engine reads one while the next are written (4 of 4 KiB against 2 of 8 KiB: a 2048 x 2048 product gains 1.1 % on an
@@ -209,7 +209,7 @@ Region Stores::StagedStore(const Op& store) {
   }
   emit({OpCode::kStoreShared, {}, {as_held, part}});
   Op access = store;
-  access.slot.clear();
+  access.SetTurned(false);
   // Single numbers may stand behind the axis that the columns are, and between it and the one that the rows are.
   const auto is_kept = [](const ir::AxisRange& axis) { return !axis.dropped; };
   auto cut = std::find_if(access.axes.rbegin(), access.axes.rend(), is_kept);
@@ -243,12 +243,12 @@ bool Stores::IsStoredByEngine(const Op& store) const {
   type.dtype = FindTensor(kernel, store.symbol).dtype;
   if (IsTurned(store)) std::swap(type.rows, type.cols);
   Op lying = store;
-  lying.slot.clear();
+  lying.SetTurned(false);
   return engine.Obstacle(lying, type).empty();
 }
 
 bool Stores::IsStaged(const Op& store) const {
-  if (!worker.layout.IsFragment() || static_cast<typed::StoreOp>(store.number) != typed::StoreOp::kSet) return false;
+  if (!worker.layout.IsFragment() || !store.Is(typed::StoreOp::kSet)) return false;
   const ir::Type& type = kernel.TypeOf(store.operands[0]);
   const DType dtype = FindTensor(kernel, store.symbol).dtype;
   const int64_t chunk_cols = ChunkCols(store, type, dtype);

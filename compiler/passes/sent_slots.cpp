@@ -14,14 +14,14 @@ using ir::Op;
 using ir::OpCode;
 using ir::Region;
 
-bool IsWhole(const Op& send) { return send.number == ir::kAllFields; }
+bool IsWhole(const Op& send) { return send.SendsAllFields(); }
 bool IsTraffic(const Op& op, const std::string& pipe) {
   return (op.code == OpCode::kSend || op.code == OpCode::kReceive) && op.symbol == pipe;
 }
 
 /// Of one pipe. A field without a place is all of it.
 bool IsSamePart(const Op& a, const Op& b) {
-  if (a.number != b.number) return false;
+  if (a.Field() != b.Field()) return false;
   for (size_t i = 0; i < 2 && i < a.scalars.size() && i < b.scalars.size(); ++i) {
     if (!symbolic::Equal(a.scalars[i], b.scalars[i])) return false;
   }

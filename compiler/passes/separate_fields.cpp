@@ -105,7 +105,7 @@ bool IsLoaded(const ir::Kernel& kernel, const std::string& pipe) {
 bool AreSentApart(const Region& region, const std::string& pipe, std::set<int64_t>& together) {
   std::set<int64_t> here;
   for (const Op& op : region) {
-    if (op.code == OpCode::kSend && op.symbol == pipe && op.number != ir::kAllFields) here.insert(op.number);
+    if (op.code == OpCode::kSend && op.symbol == pipe && !op.SendsAllFields()) here.insert(op.Field());
     const auto is_apart = [&](const Region& inner) { return AreSentApart(inner, pipe, together); };
     if (std::any_of(op.regions.begin(), op.regions.end(), is_apart)) return true;
   }
@@ -167,11 +167,11 @@ class FieldSeparation {
   }
 
   void InTwo(const Op& op, Region& out) const {
-    if (op.code == OpCode::kSend && op.number != ir::kAllFields) {
-      const Place& place = place_.at(static_cast<size_t>(op.number));
+    if (op.code == OpCode::kSend && !op.SendsAllFields()) {
+      const Place& place = place_.at(static_cast<size_t>(op.Field()));
       out.push_back(op);
       out.back().symbol = halves_[place.half].name;
-      out.back().number = static_cast<int64_t>(place.field);
+      out.back().SetField(static_cast<int64_t>(place.field));
       return;
     }
     for (size_t half = 0; half < 2; ++half) {

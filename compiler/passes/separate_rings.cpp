@@ -31,7 +31,7 @@ bool IsName(const Scalar& scalar, const std::string& name) { return scalar->kind
 /// Whether all sends into the pipe are in loops over its rings, and each turn of those fills one slot.
 bool FillsAll(const Region& region, const ir::Pipe& pipe, const Op* loop) {
   int64_t lo = 1, hi = 0;
-  const bool is_over_rings = loop && loop->code == OpCode::kFor && loop->number == 1 && symbolic::IsInt(loop->scalars[0], &lo) &&
+  const bool is_over_rings = loop && loop->code == OpCode::kFor && loop->Step() == 1 && symbolic::IsInt(loop->scalars[0], &lo) &&
                              symbolic::IsInt(loop->scalars[1], &hi) && lo == 0 && hi == pipe.rings;
   bool has_opened = false;
   for (size_t i = 0; i < region.size(); ++i) {
@@ -63,7 +63,7 @@ Region Unrolled(ir::Kernel& kernel, Region region, const std::set<std::string>& 
       out.push_back(std::move(op));
       continue;
     }
-    for (int64_t i = lo; i < hi; i += op.number) {
+    for (int64_t i = lo; i < hi; i += op.Step()) {
       Region turn = Copied(kernel, op.regions[0]);
       Substitute(turn, op.symbol, symbolic::Int(i));
       for (Op& each : Unrolled(kernel, std::move(turn), pipes)) out.push_back(std::move(each));

@@ -72,7 +72,8 @@ class Sinking {
       if (reduce.code != OpCode::kReduce || !IsFolded(reduce)) continue;
       const ValueId result = reduce.results[0];
       const size_t combine = OnlyUser(body, result);
-      if (combine == body.size() || body[combine].code != OpCode::kBinary || body[combine].number != reduce.number) continue;
+      if (combine == body.size() || body[combine].code != OpCode::kBinary || body[combine].Function() != reduce.Function())
+        continue;
       const std::vector<ValueId>& pair = body[combine].operands;
       if (pair.size() != 2 || pair[0] == pair[1]) continue;
       const ValueId variable = pair[0] == result ? pair[1] : pair[0];
@@ -84,7 +85,7 @@ class Sinking {
     return std::nullopt;
   }
 
-  static bool IsOfRows(const Op& reduce) { return reduce.slot == "rows"; }
+  static bool IsOfRows(const Op& reduce) { return reduce.IsOfRows(); }
 
   /// Several threads share a row (a column), each has as many of its elements, and what it keeps of them are a few registers.
   bool IsFolded(const Op& reduce) const {
@@ -114,7 +115,7 @@ class Sinking {
 
     const ValueId kept = kernel_.AddValue(name, folded, true);
     Op neutral{OpCode::kFill, {kernel_.AddValue("neutral", folded)}};
-    neutral.scalars = {symbolic::Float(Neutral(static_cast<typed::Op>(reduce.number)))};
+    neutral.scalars = {symbolic::Float(Neutral(reduce.Function()))};
     Op part{OpCode::kVar, {kept}, {neutral.results[0]}};
     neutral.span = part.span = reduce.span;
 
@@ -149,7 +150,7 @@ class Sinking {
         result.push_back(std::move(part));
       }
       Op combine{OpCode::kBinary, {kernel_.AddValue(name, folded)}, {kept, next}};
-      combine.number = reduce.number;
+      combine.Set(reduce.Function());
       Op assign{OpCode::kAssign, {}, {kept, combine.results[0]}};
       combine.span = assign.span = reduce.span;
       result.push_back(std::move(combine));

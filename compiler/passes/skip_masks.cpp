@@ -22,7 +22,6 @@ using ir::Region;
 using ir::Scalar;
 using ir::ValueId;
 
-typed::Op FunctionOf(const Op& op) { return static_cast<typed::Op>(op.number); }
 /// Of all elements of a tile of integers.
 struct Ends {
   Scalar least, most;
@@ -48,8 +47,8 @@ class Masks {
   Masks(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), known_(KnownAtLaunch(kernel)) {
     if (!worker.instance_name.empty()) known_.DefineWithin(worker.instance_name, {0, worker.instances - 1});
     ForEachOp(worker.body, [&](const Op& op) {
-      if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.number);
-      if (op.code == OpCode::kLet && op.number != ir::kStays) changing_.insert(op.symbol);
+      if (op.code == OpCode::kFor) known_.DefineSteps(op.symbol, op.scalars[0], op.Step());
+      if (op.code == OpCode::kLet && !op.Is(ir::kStays)) changing_.insert(op.symbol);
       for (const ValueId result : op.results) maker_.try_emplace(result, op);
     });
   }
@@ -64,10 +63,10 @@ class Masks {
   std::optional<Scalar> HasOther(ValueId mask, bool truth) const {
     const Op* op = MakerOf(mask);
     if (!op) return std::nullopt;
-    if (op->code == OpCode::kUnary && FunctionOf(*op) == typed::Op::kNot) return HasOther(op->operands[0], !truth);
+    if (op->code == OpCode::kUnary && op->Function() == typed::Op::kNot) return HasOther(op->operands[0], !truth);
     if (op->code != OpCode::kBinary) return std::nullopt;
-    const bool is_and = FunctionOf(*op) == typed::Op::kAnd;
-    if ((is_and || FunctionOf(*op) == typed::Op::kOr) && op->operands.size() == 2) {
+    const bool is_and = op->Function() == typed::Op::kAnd;
+    if ((is_and || op->Function() == typed::Op::kOr) && op->operands.size() == 2) {
       const std::optional<Scalar> a = HasOther(op->operands[0], truth), b = HasOther(op->operands[1], truth);
       // All elements are `truth` where both parts are, or where either is.
       const symbolic::Kind joins = is_and == truth ? symbolic::Kind::kOr : symbolic::Kind::kAnd;
@@ -88,8 +87,8 @@ class Masks {
     std::optional<Ends> a = EndsOf(op.operands[0]);
     std::optional<Ends> b = op.operands.size() == 2 ? EndsOf(op.operands[1]) : EndsOfScalar(op.scalars[0]);
     if (!a || !b) return std::nullopt;
-    if (op.operands.size() == 1 && op.slot == "left") std::swap(a, b);
-    typed::Op function = FunctionOf(op);
+    if (op.operands.size() == 1 && op.HasScalarLeft()) std::swap(a, b);
+    typed::Op function = op.Function();
     if (function == typed::Op::kGt || function == typed::Op::kGe) {
       std::swap(a, b);
       function = function == typed::Op::kGt ? typed::Op::kLt : typed::Op::kLe;
@@ -112,7 +111,7 @@ class Masks {
       case OpCode::kPart: {
         const Op* whole = MakerOf(op->operands[0]);
         if (!whole || whole->code != OpCode::kPositions) return std::nullopt;
-        return From(symbolic::Add(whole->scalars[0], op->scalars[whole->slot == "cols" ? 1 : 0]), kernel_.TypeOf(value));
+        return From(symbolic::Add(whole->scalars[0], op->scalars[!whole->IsOfRows() ? 1 : 0]), kernel_.TypeOf(value));
       }
       case OpCode::kConvert: return kernel_.TypeOf(value).dtype == DType::kI64 ? EndsOf(op->operands[0]) : std::nullopt;
       case OpCode::kBinary: return Moved(*op);
@@ -133,7 +132,7 @@ class Masks {
 
   std::optional<Ends> Moved(const Op& op) const {
     const std::optional<Ends> a = EndsOf(op.operands[0]);
-    const bool adds = FunctionOf(op) == typed::Op::kAdd, subtracts = FunctionOf(op) == typed::Op::kSub;
+    const bool adds = op.Is(typed::Op::kAdd), subtracts = op.Is(typed::Op::kSub);
     if (!a || (!adds && !subtracts) || known_.Of(a->least).lo < 0) return std::nullopt;
     if (op.operands.size() == 2) {
       const std::optional<Ends> b = subtracts ? EndsOf(op.operands[1]) : std::nullopt;
@@ -141,7 +140,7 @@ class Masks {
       return Ends{symbolic::Sub(a->least, b->most), symbolic::Sub(a->most, b->least)};
     }
     const Scalar by = op.scalars[0];
-    const bool is_sure = subtracts ? op.slot == "right" && IsNonNegative(by) : symbolic::IsInt(by);
+    const bool is_sure = subtracts ? op.HasScalarRight() && IsNonNegative(by) : symbolic::IsInt(by);
     if (!is_sure) return std::nullopt;
     const auto moved = [&](const Scalar& end) { return subtracts ? symbolic::Sub(end, by) : symbolic::Add(end, by); };
     return Ends{moved(a->least), moved(a->most)};
@@ -206,7 +205,7 @@ size_t Skipping::Skip(Region& region, size_t place) {
   size_t kept = 0;
   size_t tile = 1;
   for (size_t side = 0; side < 2 && !condition; ++side) {
-    if (region[place].slot[side] != 't') continue;
+    if (!region[place].IsTileArm(side)) continue;
     const ValueId value = region[place].operands[tile];
     const ir::Type& type = kernel_.TypeOf(value);
     const bool is_whole = ir::HaveOneShape(type, kernel_.TypeOf(result));

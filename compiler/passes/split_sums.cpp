@@ -36,7 +36,7 @@ struct Range {
   }
 };
 
-Range RangeOf(const Op& loop) { return {loop.scalars[0], loop.scalars[1], loop.number}; }
+Range RangeOf(const Op& loop) { return {loop.scalars[0], loop.scalars[1], loop.Step()}; }
 
 /// Whether the loop changes a variable that is older than the loop.
 bool Carries(const Op& loop) {
@@ -252,8 +252,8 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
 
   Op send{OpCode::kSplitSend, {}, {acc}};
   send.symbol = buffer.name;
-  send.slot = worker.instances > 1 ? worker.instance_name : "";
-  send.number = kernel_.split;
+  send.SetSlot(worker.instances > 1 ? worker.instance_name : "");
+  send.SetBlocks(kernel_.split);
   send.span = span;
   out.push_back(send);
   ir::Type part = type;

@@ -32,7 +32,7 @@ void Staging::RewriteExchange(Op op, ValueId source, Region& out) {
 
 void Staging::ReduceByParts(const Op& op, Region& out) {
   const ValueId source = Current(op.operands[0]);
-  const bool by_columns = op.slot == "rows";
+  const bool by_columns = op.IsOfRows();
   ir::Type type = kernel_.TypeOf(source);
   const int64_t parts = by_columns ? type.cols : type.rows;
   (by_columns ? type.cols : type.rows) = 1;
@@ -56,7 +56,7 @@ void Staging::ReduceByParts(const Op& op, Region& out) {
       continue;
     }
     Op add{OpCode::kBinary, {kernel_.AddValueAfter(op.results[0], "", result)}, {sum, value}};
-    add.number = op.number;
+    add.Set(op.Function());
     add.span = op.span;
     kernel_.TypeOf(sum = add.results[0]).space = Space::kRegister;
     out.push_back(std::move(add));
@@ -87,7 +87,7 @@ const std::string& Staging::Scratch(const Op& op, int64_t lines) {
       scratches_[{op.span.file, op.span.begin, op.span.end, static_cast<int>(op.code), static_cast<int>(dtype), lines}];
   if (!buffer.empty() && op.span.file != kNoSpan.file) return buffer;
   buffer = NewBuffer(ir::WithoutNumber(kernel_.values[op.results[0]].name) + "_scratch", dtype, ir::kWarpsOfInstance, lines,
-                     fmt::format("one partial result a warp of a {} {}", op.slot == "cols" ? "column" : "row",
+                     fmt::format("one partial result a warp of a {} {}", !op.IsOfRows() ? "column" : "row",
                                  op.code == OpCode::kCumsum ? "scan, for each stretch" : "reduction"));
   kernel_.buffers.back().is_scratch = true;
   return buffer;
@@ -96,13 +96,13 @@ const std::string& Staging::Scratch(const Op& op, int64_t lines) {
 void Staging::RewriteReduce(Op op, Region& out) {
   const ValueId tile = op.operands[0];
   if (const ValueId source = Current(op.operands[0]); IsShared(source)) {
-    const bool is_short = op.slot == "rows" ? !FitsCols(tile) : !FitsRows(tile);
+    const bool is_short = op.IsOfRows() ? !FitsCols(tile) : !FitsRows(tile);
     if (is_short && op.code == OpCode::kReduce) return ReduceByParts(op, out);
   }
   op.operands[0] = InRegisters(op.operands[0], out, op.span);
   kernel_.TypeOf(op.results[0]).space = Space::kRegister;
-  if (worker_.layout.SpansWarps(op.slot)) {
-    const bool is_column = op.slot == "cols", is_scan = op.code == OpCode::kCumsum;
+  if (SpansWarps(op, worker_.layout)) {
+    const bool is_column = !op.IsOfRows(), is_scan = op.code == OpCode::kCumsum;
     const ir::Type& type = kernel_.TypeOf(op.operands[0]);
     const int64_t lines = is_column ? type.cols : type.rows;
     op.symbol = Scratch(op, is_scan ? lines * Stretches(tile, is_column) : lines);
@@ -136,7 +136,7 @@ ValueId Staging::Load(ValueId view, ValueId result, Region& out, Span span) {
 void Staging::RewriteReshape(Op op, Region& out) {
   const ValueId value = op.operands[0] = InRegisters(op.operands[0], out, op.span), result = op.results[0];
   kernel_.TypeOf(result).space = Space::kRegister;
-  if (op.number == ir::kStaysInRegisters) return out.push_back(std::move(op));
+  if (op.Is(ir::kStaysInRegisters)) return out.push_back(std::move(op));
   const std::string& buffer = Exchange(kernel_.TypeOf(value), true);
   StoreTo(buffer, value, out, op.span);
   Load(NewView(buffer, kernel_.values[result].name + "_staged", kernel_.TypeOf(result), out, op.span), result, out, op.span);

@@ -91,7 +91,7 @@ ValueId Staging::InShared(ValueId value, Region& out, Span span) {
     // Straight from global to shared memory: the values are never needed in registers.
     const Op read = place->second;
     pending_.erase(place);
-    const bool is_turned = read.slot == "transposed";
+    const bool is_turned = read.IsTurned();
     ir::Type lying = type;
     if (is_turned) std::swap(lying.rows, lying.cols);
     const std::string buffer =
@@ -133,7 +133,7 @@ void Staging::PlaceBefore(const Op& op, Region& out) {
 }
 
 bool Staging::IsTurnedStore(const Op& turn, const Op& store) {
-  if (turn.code != OpCode::kTranspose || store.code != OpCode::kStore || !store.slot.empty()) return false;
+  if (turn.code != OpCode::kTranspose || store.code != OpCode::kStore || store.IsTurned()) return false;
   if (store.operands[0] != turn.results[0] || CountUses(worker_.body, turn.results[0]) != 1) return false;
   const ir::Type& type = kernel_.TypeOf(turn.results[0]);
   const ValueId source = Current(turn.operands[0]);
@@ -162,7 +162,7 @@ bool Staging::MayMakeAgain(const Op& op) const {
 
 void Staging::MakeTurned(Op op, ValueId result, Region& out, Span span) {
   op.results = {result};
-  op.slot = op.code == OpCode::kPositions ? (op.slot == "cols" ? "rows" : "cols") : (op.slot.empty() ? "transposed" : "");
+  op.code == OpCode::kPositions ? op.SetOfRows(!op.IsOfRows()) : op.SetTurned(!op.IsTurned());
   pending_[result] = vectors_[result] = op;
   // No product takes a vector: it is read where the source says.
   if (op.code == OpCode::kRead) InRegisters(result, out, span);

@@ -59,7 +59,7 @@ class Staging {
       // It is stored as it is held, to the elements of the block turned around.
       ir::Op store = region[i + 1];
       store.operands = region[i].operands;
-      store.slot = "transposed";
+      store.SetTurned(true);
       RewriteOp(store, out);
       ++i;
     }

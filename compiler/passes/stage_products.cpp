@@ -92,7 +92,7 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
   }
   if (by_warps_) return ProductSteps(op, acc, IsShared(a) ? a : NarrowOf(op, a, out), b, out);
   Op mma{OpCode::kMma, {}, {acc, a, b}};
-  mma.number = has_acc ? op.number : ir::kSets;
+  mma.Set(has_acc ? op.As<ir::ProductInto>() : ir::kSets);
   mma.span = op.span;
   out.push_back(mma);
 }
@@ -171,7 +171,7 @@ void Staging::ProductSteps(const Op& op, ValueId acc, ValueId a, ValueId b, Regi
       RegistersOfTwoSteps(kernel_.TypeOf(acc), kernel_.TypeOf(left), kernel_.TypeOf(right), worker_.layout) <= registers_;
   for (int64_t step = 0; step < steps; ++step) {
     Op multiply{OpCode::kMultiply, {}, {acc, left, right}};
-    multiply.number = has_acc ? op.number : step == 0 ? ir::kSets : ir::kAdds;
+    multiply.Set(has_acc ? op.As<ir::ProductInto>() : step == 0 ? ir::kSets : ir::kAdds);
     multiply.span = op.span;
     // The operands of a step are on their way while the one before it is multiplied, if registers hold both.
     if (!goes_ahead) out.push_back(multiply);

@@ -22,7 +22,7 @@ using ir::ValueId;
 bool TakesEach(const ir::Kernel& kernel, const Op& loop, const Op& part) {
   const ir::Type &whole = kernel.TypeOf(part.operands[0]), &taken = kernel.TypeOf(part.results[0]);
   const ir::Scalar first = symbolic::Mul(symbolic::Name(loop.symbol), symbolic::Int(taken.cols));
-  return taken.rows == whole.rows && loop.number * taken.cols == whole.cols && symbolic::IsInt(part.scalars[0]) &&
+  return taken.rows == whole.rows && loop.Trips() * taken.cols == whole.cols && symbolic::IsInt(part.scalars[0]) &&
          symbolic::Equal(part.scalars[1], first);
 }
 
@@ -55,7 +55,7 @@ Region Within(Op loop, const Op& around, int64_t times, const std::set<ValueId>&
     body.push_back(std::move(one[0]));
   }
   if (times == 1) return body;
-  loop.number = times;
+  loop.SetTrips(times);
   loop.regions[0] = std::move(body);
   return {std::move(loop)};
 }
@@ -103,7 +103,7 @@ Region StoresWithin(const ir::Kernel& kernel, Region operations, const Op& aroun
   for (const Op& op : operations) {
     if (op.code != OpCode::kUnroll) continue;
     Turns& of_buffer = turns[StagedIn(op)];
-    of_buffer.in_all += op.number / around.number;
+    of_buffer.in_all += op.Trips() / around.Trips();
     ++of_buffer.stores;
   }
   Region out;
@@ -112,7 +112,7 @@ Region StoresWithin(const ir::Kernel& kernel, Region operations, const Op& aroun
       out.push_back(std::move(op));
       continue;
     }
-    const int64_t times = op.number / around.number;
+    const int64_t times = op.Trips() / around.Trips();
     std::map<ValueId, ValueId> whole;  // of parts, where they are all that there is of a tile
     for (const Op& inner : op.regions[0]) {
       if (times == 1 && inner.code == OpCode::kPart && own.contains(inner.operands[0])) whole[inner.results[0]] = inner.operands[0];

@@ -22,7 +22,7 @@ ir::AxisRange* StoreParts::AxisOf(Op& access) const {
   for (ir::AxisRange& axis : access.axes) {
     if (!axis.dropped) kept.push_back(&axis);
   }
-  const bool is_turned = access.slot == "transposed";
+  const bool is_turned = access.IsTurned();
   if (ir::GathersRows(access)) return by_rows_ ? nullptr : kept.front();
   if (kept.empty() || (kept.size() == 1 && by_rows_ == is_turned)) return nullptr;
   return by_rows_ != is_turned ? kept.front() : kept.back();
@@ -31,7 +31,7 @@ ir::AxisRange* StoreParts::AxisOf(Op& access) const {
 /// What may be done later, in front of a store that follows: it reads tiles, scalars, and tensors that the grid does not write.
 bool StoreParts::MayWait(const Op& op) const {
   if (ir::LoadsTile(op)) return KeepsTensor(kernel_, op.symbol) && !(by_rows_ && ir::GathersRows(op));
-  if (ir::ReducesOrScans(op.code)) return by_rows_ && op.slot == "rows" && op.symbol.empty();
+  if (ir::ReducesOrScans(op.code)) return by_rows_ && op.IsOfRows() && op.symbol.empty();
   return ir::ComputesElements(op.code);
 }
 

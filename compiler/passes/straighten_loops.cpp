@@ -29,7 +29,7 @@ class Straightening {
   void Rewrite(Region& region) {
     Region out;
     for (Op& op : region) {
-      if (op.code == OpCode::kLet) known_.Define(op.symbol, op.scalars[0], op.number != ir::kStays);
+      if (op.code == OpCode::kLet) known_.Define(op.symbol, op.scalars[0], !op.Is(ir::kStays));
       if (op.code == OpCode::kFor) known_.EnterLoop(op);
       for (Region& inner : op.regions) Rewrite(inner);
       if (op.code == OpCode::kFor) known_.LeaveLoop();

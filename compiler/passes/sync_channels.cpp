@@ -57,7 +57,7 @@ class ChannelSync {
         SendTiles(kernel_, region, i, traffic_, rings_, out);
       } else {
         if (op.code == OpCode::kSend && is_channel && !traffic_.filled_once.contains(op.symbol)) {
-          out.push_back(MakeOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.slot, 0, op.span));
+          out.push_back(MakeOp(OpCode::kWaitEmpty, EmptyBarrier(op.symbol), op.Slot(), 0, op.span));
         }
         out.push_back(op);
         if (op.code != OpCode::kSend) {

@@ -44,8 +44,8 @@ void SendToCluster(ir::Kernel& kernel, const Op& send, const std::string& ring, 
     if (each.code == OpCode::kStoreShared) {
       each.code = OpCode::kStoreCluster;
       each.symbol = FullBarrier(send.symbol);
-      each.slot = ring;
-      each.number = kernel.cluster;
+      each.SetSlot(ring);
+      each.SetBlocks(kernel.cluster);
     }
     out.push_back(std::move(each));
   }
@@ -57,8 +57,8 @@ void AnnounceSlot(const ir::Pipe& pipe, const ir::Worker& worker, Span span, Reg
 
 void AwaitShares(const ir::Kernel& kernel, const Op& collect, Region& out) {
   const std::string full = ir::SharesBarrier(collect.symbol);
-  Announce(full, collect.slot, FindBuffer(kernel, collect.symbol).TileBytes(), collect.span, out);
-  out.push_back(MakeOp(OpCode::kSplitWait, full, collect.slot, 0, collect.span));
+  Announce(full, collect.Slot(), FindBuffer(kernel, collect.symbol).TileBytes(), collect.span, out);
+  out.push_back(MakeOp(OpCode::kSplitWait, full, collect.Slot(), 0, collect.span));
 }
 
 void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled_once) {

@@ -69,7 +69,7 @@ void ComputeRoleSync::ViewSlot(const Op& receive, const std::string& slot, const
 void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region& out) {
   const ir::Pipe& pipe = FindPipe(kernel_, op.symbol);
   const size_t last_use = LastUse(region, index, op.results, slot_of_);
-  if (op.number == ir::kPreviousReceive) {  // it is there
+  if (op.Is(ir::kPreviousReceive)) {  // it is there
     ViewSlot(op, present_.at(pipe.name) + ".previous", region, index, out);
     held_.push_back({pipe.name, last_use, op.span, /*is_previous=*/true});
     return;
@@ -89,7 +89,7 @@ void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region&
   const std::string& slot = present_.at(pipe.name);
   out.push_back(MakeOp(OpCode::kWaitFull, FullBarrier(pipe.name), slot, 0, op.span));
   ViewSlot(op, slot, region, index, out);
-  if (op.number == ir::kKeptReceive)
+  if (op.Is(ir::kKeptReceive))
     kept_.push_back(std::move(op));
   else
     held_.push_back({pipe.name, last_use, op.span});
@@ -120,7 +120,7 @@ void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Reg
 
 void ComputeRoleSync::Loop(Op op, Region& out) {
   WaitGroups(0, op.span, out);
-  if (op.code == OpCode::kForTiles && op.number > 0) TakeTurns(kernel_, worker_, rings_, op, out);
+  if (op.code == OpCode::kForTiles && op.TakesTurns()) TakeTurns(kernel_, worker_, rings_, op, out);
   staging_.EnterLoop(op);
   if (const std::optional<ProductsInFlight> flight = FindProductsInFlight(kernel_, op, slot_of_)) {
     FlyAround(std::move(op), *flight, out);

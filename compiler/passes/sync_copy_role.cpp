@@ -62,10 +62,9 @@ class CopyRoleSync {
 
   /// Whose slots they are is then known wherever they are named.
   static Op ForEachInstance(Op loop) {
-    Op each = MakeOp(OpCode::kUnroll, loop.symbol, "", 0, loop.span);
-    symbolic::IsInt(loop.scalars[1], &each.number);
-    each.regions = std::move(loop.regions);
-    return each;
+    int64_t instances = 0;
+    symbolic::IsInt(loop.scalars[1], &instances);
+    return Unroll(loop.symbol, instances, std::move(loop.regions[0]), loop.span);
   }
 
   /// The rings of instances' own pipes, of each of which a slot has been filled, turn together.
@@ -86,12 +85,12 @@ class CopyRoleSync {
       if (ir::IsEngineLoad(op.code)) {
         // Every block receives the shares of all.
         bytes += BoxBytes(op) * (is_shared ? kernel_.cluster : 1);
-        op.slot = slot;
+        op.SetSlot(slot);
         engine.push_back(std::move(op));
       } else if (op.code == OpCode::kCopyToShared) {
         guarded.push_back(std::move(op));
       } else {
-        if (op.code == OpCode::kView) op.slot = slot;
+        if (op.code == OpCode::kView) op.SetSlot(slot);
         views.push_back(std::move(op));
       }
     }

@@ -35,7 +35,7 @@ std::set<std::string> FilledAhead(const Region& region) {
       present.erase(op.symbol);
     }
     if (op.code != OpCode::kSend || op.regions.empty()) continue;
-    const bool is_previous = ir::PlaceOfSlot(op.slot).where == ir::SlotPlace::Where::kPrevious;
+    const bool is_previous = ir::PlaceOfSlot(op.Slot()).where == ir::SlotPlace::Where::kPrevious;
     if (is_previous) ahead.insert(op.symbol);
     if (!is_previous && received.contains(op.symbol)) present.insert(op.symbol);
   }
@@ -104,8 +104,7 @@ Region FoldedSync::Run(Region body) {
   std::set<std::string> received;
   ForEachOp(body, [&](const Op& op) {
     if (op.code == OpCode::kSend && !op.regions.empty()) copied_.insert(op.symbol);
-    if (op.code == OpCode::kReceive && op.number != ir::kEarlyReceive && !received.insert(op.symbol).second)
-      refilled_.insert(op.symbol);
+    if (op.code == OpCode::kReceive && !op.Is(ir::kEarlyReceive) && !received.insert(op.symbol).second) refilled_.insert(op.symbol);
     if (op.code == OpCode::kFor) refilled_.merge(FilledAhead(op.regions[0]));
   });
   FindUnusedFields(body);
@@ -284,8 +283,8 @@ void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State&
     case OpCode::kAlternate: return Alternate(region, index, state, out);
     case OpCode::kArrive: {
       // A slot that this worker copies into is full for each warp when its own copies are complete.
-      const Place place{op.slot, 0};
-      if (op.symbol != FullBarrier(op.slot)) break;
+      const Place place{op.Slot(), 0};
+      if (op.symbol != FullBarrier(op.Slot())) break;
       if (const auto copy = state.pending.find(place); copy != state.pending.end()) WaitFor(copy->second, op.span, state, out);
       state.arrived.erase(place);
       break;

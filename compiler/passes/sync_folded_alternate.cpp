@@ -36,7 +36,7 @@ void FoldedSync::Note(Unsettled& places, const Place& place) const { places[plac
 
 void FoldedSync::Alternate(const Region& region, size_t index, State& state, Region& out) {
   const Op& op = region[index];
-  switch (op.number) {
+  switch (op.As<ir::Alternation>()) {
     case ir::kApart: return GoApart(region, index, state, out);
     case ir::kProducts: return BeginProducts(region, index, state, out);
     case ir::kLoads: out.push_back(MakeOp(OpCode::kPriority, "", "", 0, op.span)); return SyncAll(op.span, state, out);

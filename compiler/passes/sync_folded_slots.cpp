@@ -22,7 +22,7 @@ Place FoldedSync::SlotPlace(const std::string& slot, int64_t stage) const {
 }
 
 Place FoldedSync::PlaceOf(const Op& view, int64_t stage) const {
-  return view.slot.empty() || pipe_of_buffer_.count(view.symbol) == 0 ? Place{view.symbol, 0} : SlotPlace(view.slot, stage);
+  return view.Slot().empty() || pipe_of_buffer_.count(view.symbol) == 0 ? Place{view.symbol, 0} : SlotPlace(view.Slot(), stage);
 }
 
 Place FoldedSync::PlaceOf(ValueId view, const State& state) const {
@@ -83,7 +83,7 @@ std::vector<std::set<std::string>> FoldedSync::PipesOf(const Region& region) {
   for (size_t i = 0; i < region.size(); ++i) {
     const auto note = [&](const Op& each) {
       const bool is_traffic = each.code == OpCode::kReceive || each.code == OpCode::kSend;
-      if (is_traffic && ir::PlaceOfSlot(each.slot).where != ir::SlotPlace::Where::kPrevious) pipes[i].insert(each.symbol);
+      if (is_traffic && ir::PlaceOfSlot(each.SlotIfAny()).where != ir::SlotPlace::Where::kPrevious) pipes[i].insert(each.symbol);
     };
     note(region[i]);
     for (const Region& inner : region[i].regions) ForEachOp(inner, note);
@@ -136,7 +136,7 @@ void FoldedSync::PlaceAdvances(Region& region, bool repeats, const std::set<std:
     for (Region& inner : op.regions) {
       if (op.code != OpCode::kSend) PlaceAdvances(inner, repeats || is_loop, outside);
     }
-    const bool is_last = op.code == OpCode::kReceive && op.number != ir::kEarlyReceive;  // of this slot
+    const bool is_last = op.code == OpCode::kReceive && !op.Is(ir::kEarlyReceive);  // of this slot
     if (is_last && (slots_.at(op.symbol) > 1 || refilled_.contains(op.symbol))) held.emplace_back(op.symbol, op.span);
     out.push_back(std::move(op));
   }
@@ -253,13 +253,13 @@ void FoldedSync::Copies(const Op& send, State& state, Region& out, bool is_check
 
 /// The first blocks of a loop, a slot each: what must be settled is settled before the first of them.
 void FoldedSync::Prologue(const Op& unroll, State& state, Region& out) {
-  for (int64_t stage = 0; stage < unroll.number; ++stage) {
+  for (int64_t stage = 0; stage < unroll.Trips(); ++stage) {
     for (const Op& op : unroll.regions[0]) {
-      if (op.code == OpCode::kSend) Write(SlotPlace(op.slot, stage), op.span, state, out);
+      if (op.code == OpCode::kSend) Write(SlotPlace(op.Slot(), stage), op.span, state, out);
     }
   }
   Op result = unroll;
-  for (int64_t stage = 0; stage < unroll.number; ++stage) {
+  for (int64_t stage = 0; stage < unroll.Trips(); ++stage) {
     Region body;
     for (Op op : unroll.regions[0]) {
       if (op.code != OpCode::kSend) {
@@ -269,7 +269,7 @@ void FoldedSync::Prologue(const Op& unroll, State& state, Region& out) {
       const Op source = op;
       Op send = op;
       for (Op& copy : send.regions[0]) {
-        if (copy.code == OpCode::kView) copy.slot = fmt::format("{}+{}", ir::RingOf(copy.slot), stage);
+        if (copy.code == OpCode::kView) copy.SetSlot(fmt::format("{}+{}", ir::RingOf(copy.Slot()), stage));
       }
       Region unused;
       Copies(send, state, stage == 0 ? body : unused, true);
@@ -278,7 +278,7 @@ void FoldedSync::Prologue(const Op& unroll, State& state, Region& out) {
   }
   // The text of the slots is the loop's, not the first stage's.
   ForEachOp(result.regions[0], [&](Op& op) {
-    if (op.code == OpCode::kView) op.slot = fmt::format("{}+{}", ir::RingOf(op.slot), unroll.symbol);
+    if (op.code == OpCode::kView) op.SetSlot(fmt::format("{}+{}", ir::RingOf(op.Slot()), unroll.symbol));
   });
   out.push_back(std::move(result));
 }

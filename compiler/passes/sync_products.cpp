@@ -68,7 +68,7 @@ void ComputeRoleSync::Product(Op op, Region& out) {
   Op fence = MakeOp(OpCode::kMmaFence, "", "", 0, span);
   // Registers that ordinary code has written are tied to the fence; those of a group in flight must not be touched.
   const auto is_flying = [&](const Group& g) { return g.acc == group.acc; };
-  const bool keeps_value = op.number != ir::kSets && std::none_of(in_flight_.begin(), in_flight_.end(), is_flying);
+  const bool keeps_value = !op.Is(ir::kSets) && std::none_of(in_flight_.begin(), in_flight_.end(), is_flying);
   if (keeps_value && !flies_around_) fence.operands.push_back(group.acc);
   if (group.left != ir::kNone) fence.operands.push_back(group.left);
   out.push_back(std::move(fence));

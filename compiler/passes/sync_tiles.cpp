@@ -44,7 +44,7 @@ class TileHanding {
 
   Op Draw(const std::string& name) const {
     Op draw = MakeOp(OpCode::kDrawTile, name, kernel_.drawn, ir::kDrawnByWarpgroup, span_);
-    if (!computes_) draw.number = is_thread_ ? ir::kDrawnByThread : ir::kDrawnByWarp;
+    if (!computes_) draw.Set(is_thread_ ? ir::kDrawnByThread : ir::kDrawnByWarp);
     draw.scalars = {symbolic::Call(is_cluster_ ? "cluster::count" : "block::count", DType::kI32, {})};
     ir::Scalar draws;
     if (HasOtherInstances()) draws = IsFirst(symbolic::Name(worker_.instance_name));

@@ -46,7 +46,7 @@ class RowFields {
     for (const ir::Worker& worker : kernel_.workers) {
       ForEachOp(worker.body, [&](const Op& op) {
         if (op.symbol != pipe.name) return;
-        if (op.code == OpCode::kSend) are_columns &= op.number == ir::kAllFields && rows_.contains(op.operands[field]);
+        if (op.code == OpCode::kSend) are_columns &= op.SendsAllFields() && rows_.contains(op.operands[field]);
       });
     }
     return are_columns;

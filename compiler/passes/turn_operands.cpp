@@ -57,7 +57,7 @@ void Survey(const ir::Kernel& kernel, const ir::Worker& worker, const Target& ta
   const auto can_turn = [&](const Op& read) {
     ir::Type tile = kernel.TypeOf(read.results[0]);
     std::swap(tile.rows, tile.cols);
-    return read.slot.empty() && read.scalars.empty() && GoesThroughRegisters(kernel, facts, target, read, tile, true);
+    return !read.IsTurned() && read.scalars.empty() && GoesThroughRegisters(kernel, facts, target, read, tile, true);
   };
   std::map<ValueId, const Op*> reads;
   std::set<ValueId> in_slots;  // what is received, and parts of it
@@ -72,7 +72,7 @@ void Survey(const ir::Kernel& kernel, const ir::Worker& worker, const Target& ta
     for (size_t i = 0; i < all.size(); ++i) {
       Field& field = all[i];
       const std::vector<ValueId>& values = sends ? op.operands : op.results;
-      if ((sends && op.number != ir::kAllFields) || i >= values.size()) {
+      if ((sends && !op.SendsAllFields()) || i >= values.size()) {
         field.can_turn = false;
         continue;
       }
@@ -160,7 +160,7 @@ Result<void> TurnOperands(ir::Kernel& kernel, const Target& target, Diagnostics&
     ForEachOp(worker.body, [&](Op& op) {
       ReplaceOperands(op, instead);
       if (op.code != OpCode::kRead || sent.count(op.results[0]) == 0) return;
-      op.slot = "transposed";
+      op.SetTurned(true);
       ir::Type& type = kernel.TypeOf(op.results[0]);
       std::swap(type.rows, type.cols);
     });

@@ -16,8 +16,6 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-void Toggle(std::string& slot, const char* one, const char* other) { slot = slot == one ? other : one; }
-
 class Turning {
  public:
   Turning(ir::Kernel& kernel, const TurnedTiles& tiles) : kernel_(kernel), tiles_(tiles) {}
@@ -74,8 +72,8 @@ class Turning {
       right = other(left);
       left = new_left;
     } else if (is_turned && !ir::IsPartOrTranspose(op.code)) {
-      if (op.code == OpCode::kRead || op.code == OpCode::kStore) Toggle(op.slot, "", "transposed");
-      if (op.code == OpCode::kPositions || ir::ReducesOrScans(op.code)) Toggle(op.slot, "rows", "cols");
+      if (op.code == OpCode::kRead || op.code == OpCode::kStore) op.SetTurned(!op.IsTurned());
+      if (op.code == OpCode::kPositions || ir::ReducesOrScans(op.code)) op.SetOfRows(!op.IsOfRows());
       for (ValueId& value : op.operands) {
         if (!tiles_.IsInMemory(value)) continue;
         const auto [view, is_new] = views_.try_emplace(value);

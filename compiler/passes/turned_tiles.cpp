@@ -83,8 +83,7 @@ TurnedTiles::TurnedTiles(const ir::Kernel& kernel, const ir::Worker& worker) : k
 bool TurnedTiles::Pays() const {
   if (obstacle_ != nullptr) return false;
   bool reduces_rows = false;
-  ForEachOp(worker_.body,
-            [&](const Op& op) { reduces_rows |= ir::ReducesOrScans(op.code) && op.slot == "rows" && IsHeldTurned(op); });
+  ForEachOp(worker_.body, [&](const Op& op) { reduces_rows |= ir::ReducesOrScans(op.code) && op.IsOfRows() && IsHeldTurned(op); });
   // Rows that became columns are reduced by all warps together, which wait for each other.
   const Shapes shapes = ShapesOfProducts();
   return shapes.fit && (shapes.need_turn || (shapes.gain && !shapes.loss && !reduces_rows));
@@ -193,8 +192,7 @@ bool TurnedTiles::IsComplete(const Op& turn) const {
 bool TurnedTiles::CanStoreTurned(const Op& store) const {
   if (IsVector(kernel_.TypeOf(store.operands[0]))) return true;
   const DType dtype = FindTensor(kernel_, store.symbol).dtype;
-  const bool goes_by_engine =
-      IsFloat(dtype) && Bytes(dtype) == 2 && static_cast<typed::StoreOp>(store.number) == typed::StoreOp::kSet;
+  const bool goes_by_engine = IsFloat(dtype) && Bytes(dtype) == 2 && store.Is(typed::StoreOp::kSet);
   return !store.axes.back().dropped && (goes_by_engine || Bytes(dtype) >= 4);
 }
 

@@ -186,14 +186,13 @@ class ZeroOutside {
     switch (op.code) {
       case OpCode::kRead: return op.scalars.empty();
       case OpCode::kConvert: return of_zeros();
-      case OpCode::kUnary: return (Is(op, typed::Op::kNeg) || Is(op, typed::Op::kAbs)) && of_zeros();
+      case OpCode::kUnary: return (op.Is(typed::Op::kNeg) || op.Is(typed::Op::kAbs)) && of_zeros();
       case OpCode::kBinary:
-        return op.operands.size() == 2 && (Is(op, typed::Op::kAdd) || Is(op, typed::Op::kSub) || Is(op, typed::Op::kMul)) &&
+        return op.operands.size() == 2 && (op.Is(typed::Op::kAdd) || op.Is(typed::Op::kSub) || op.Is(typed::Op::kMul)) &&
                of_zeros();
       default: return false;
     }
   }
-  static bool Is(const Op& op, typed::Op number) { return op.number == static_cast<int64_t>(number); }
 
   const ir::Kernel& kernel_;
   std::set<ValueId> values_;
@@ -329,10 +328,10 @@ class Widening {
 
   /// Along a widened axis only what was there before is reduced.
   void Mask(Op& reduce, Region& out) {
-    const int axis = reduce.slot == "rows" ? 1 : 0;
+    const int axis = reduce.IsOfRows() ? 1 : 0;
     const ValueId tile = reduce.operands[0];
     if (!extents_.IsWidened(Extents::Of(tile, axis))) return;
-    if (static_cast<typed::Op>(reduce.number) == typed::Op::kAdd && zero_.Contains(tile)) return;
+    if (reduce.Is(typed::Op::kAdd) && zero_.Contains(tile)) return;
     const ir::Type type = kernel_.TypeOf(tile);  // not widened yet
     const int64_t extent = axis == 1 ? type.cols : type.rows;
     ir::Type whole = type, line = type;
@@ -347,21 +346,21 @@ class Widening {
       return out.back().results[0];
     };
     Op positions{OpCode::kPositions};
-    positions.slot = axis == 1 ? "cols" : "rows";
+    positions.SetOfRows(axis == 0);
     positions.scalars = {symbolic::Int(0)};
     line.dtype = DType::kI32;
     const ValueId position = emit(std::move(positions), "place", line);
     Op compare{OpCode::kBinary};
-    compare.number = static_cast<int64_t>(typed::Op::kLt);
+    compare.Set(typed::Op::kLt);
     compare.operands = {position};
     compare.scalars = {symbolic::Convert(symbolic::Int(extent), DType::kI32)};
-    compare.slot = "right";
+    compare.SetScalarRight();
     line.dtype = DType::kBool;
     const ValueId inside = emit(std::move(compare), "inside", line);
     Op select{OpCode::kSelect};
     select.operands = {inside, tile};
-    select.scalars = {Neutral(static_cast<typed::Op>(reduce.number), type.dtype)};
-    select.slot = "ts";
+    select.scalars = {Neutral(reduce.Function(), type.dtype)};
+    select.SetTileArms(true, false);
     reduce.operands[0] = emit(std::move(select), "those_inside", whole);
   }
 

@@ -106,8 +106,8 @@ class GemmFixture {
   static Op Make(OpCode code, Span span, std::string symbol = "", std::string slot = "", int64_t number = 0) {
     Op op{code};
     op.symbol = std::move(symbol);
-    op.slot = std::move(slot);
-    op.number = number;
+    op.raw_slot = std::move(slot);
+    op.raw_number = number;
     op.span = span;
     return op;
   }

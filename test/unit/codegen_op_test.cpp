@@ -50,8 +50,8 @@ class OpCpp : public testing::Test {
     op.operands = std::move(operands);
     op.scalars = std::move(scalars);
     op.symbol = std::move(symbol);
-    op.slot = std::move(slot);
-    op.number = number;
+    op.raw_slot = std::move(slot);
+    op.raw_number = number;
     op.span = {0, ++place, place + 1};  // statements of their own
     return op;
   }
@@ -102,7 +102,7 @@ TEST_F(OpCpp, Loops) {
   Op loop = Plain(OpCode::kFor, "k", "", 64, {I(0), N("K")});
   loop.regions = {{Plain(OpCode::kMmaCommit)}};
   EXPECT_EQ(Print(loop), "for (int k = 0; k < K; k += 64) {\n  tk::warpgroup::mma_commit();\n}\n");
-  loop.number = 1;
+  loop.raw_number = 1;
   EXPECT_EQ(Print(loop), "for (int k = 0; k < K; ++k) {\n  tk::warpgroup::mma_commit();\n}\n");
   Op unroll = Plain(OpCode::kUnroll, "i", "", 4);
   unroll.regions = loop.regions;
@@ -139,8 +139,8 @@ TEST_F(OpCpp, ReadsAndStores) {
   Op store = Make(OpCode::kStore, {}, {x_}, {}, "C", "", 1);
   store.axes = {{N("m"), 64, false, nullptr, nullptr}, {I(0), 64, false, nullptr, nullptr}};
   EXPECT_EQ(Print(store), "tk::warpgroup::add(C.block(tk::span(m), tk::span(0)), x);\n");
-  store.slot = "transposed";
-  store.number = 0;
+  store.raw_slot = "transposed";
+  store.raw_number = 0;
   EXPECT_EQ(Print(store), "tk::warpgroup::store(tk::transposed(C.block(tk::span(m), tk::span(0))), x);\n");
   Op copy = Make(OpCode::kCopyToShared, {}, {view_}, {}, "A", "", 1);
   copy.axes = store.axes;
@@ -187,7 +187,7 @@ TEST_F(OpCpp, ExactReads) {
   read.axes = axes;
   EXPECT_EQ(Print(read), "const auto r = tk::warpgroup::load<128, 64, layout>(tk::exact(A.block(tk::span(m), tk::span(k))));\n");
   read.symbol = "S";
-  read.slot = "transposed";
+  read.raw_slot = "transposed";
   read.axes.back().aligned = true;
   EXPECT_EQ(Print(read),
             "const auto r = tk::warpgroup::load<128, 64, layout>(tk::exact(tk::aligned(tk::transposed(S.block(tk::span(m), "
@@ -196,7 +196,7 @@ TEST_F(OpCpp, ExactReads) {
   copy.axes = axes;
   EXPECT_EQ(Print(copy), "tk::block::copy_async<256>(v, tk::exact(A.block(tk::span(m), tk::span(k))));\n");
   copy.code = OpCode::kCopyToShared;
-  copy.number = ir::kByWarp;
+  copy.raw_number = ir::kByWarp;
   EXPECT_EQ(Print(copy), "tk::warp::copy_global_to_shared(v, tk::exact(A.block(tk::span(m), tk::span(k))));\n");
   Op parts = Make(OpCode::kReadParts, {New(Reg(128, 64)), New(Reg(128, 64))}, {}, {}, "A");
   parts.axes = {axes[0], axes[1], {I(0), 2, true, nullptr, nullptr}};
@@ -363,7 +363,7 @@ TEST_F(OpCpp, CopiesOfThreads) {
   copy.axes = {{N("m"), 128, false, nullptr, nullptr}, {N("k"), 64, false, nullptr, nullptr}};
   EXPECT_EQ(Print(copy), "tk::block::copy_async<256>(v, A.block(tk::span(m), tk::span(k)));\n");
   const std::vector<ir::AxisRange> axes = copy.axes;
-  copy.number = 1;
+  copy.raw_number = 1;
   EXPECT_EQ(Print(copy), "tk::block::copy_pieces<256>(v, A.block(tk::span(m), tk::span(k)));\n");
   const ir::ValueId place = kernel_.AddValue("A_pieces", {DType::kBF16, 128, 64, ir::Space::kPieces, false}, true);
   Op pieces = Make(OpCode::kPieces, {place}, {}, {}, "A", "ab_0");
@@ -378,7 +378,7 @@ TEST_F(OpCpp, CopiesOfThreads) {
   EXPECT_EQ(Print(fetch), "const auto f = tk::block::fetch_turned<256, 128, 64>(A.block(tk::span(m), tk::span(k)));\n");
   Op put = Make(OpCode::kCopyToShared, {}, {view_, fetched}, {}, "A");
   put.axes = axes;
-  put.number = 2;
+  put.raw_number = 2;
   EXPECT_EQ(Print(put), "tk::block::put<256>(v, f);\n");
   EXPECT_EQ(Print(Plain(OpCode::kCommitCopies)), "tk::commit_copies();\n");
   EXPECT_EQ(Print(Plain(OpCode::kWaitCopies, "", "", 2)), "tk::wait_copies<2>();\n");
@@ -441,7 +441,7 @@ TEST(Inlining, FollowsTheSource) {
     Op made{code};
     made.results = std::move(results);
     made.operands = std::move(operands);
-    made.number = static_cast<int64_t>(number);
+    made.raw_number = static_cast<int64_t>(number);
     made.span = span;
     return made;
   };
@@ -478,7 +478,7 @@ TEST(Inlining, FollowsTheSource) {
   const ir::ValueId v = kernel.AddValue("v", Reg(64, 1), true), sum = kernel.AddValue("sum", Reg(64, 1));
   Op reduce = op(OpCode::kReduce, {sum}, {x}, typed::Op::kAdd, inner);
   reduce.symbol = "partial_sums_of_a_reduction_over_many_warps_by_name_of_the_tile_that_is_summed";
-  reduce.slot = "rows";
+  reduce.raw_slot = "rows";
   kernel.buffers.emplace_back().name = reduce.symbol;
   const std::string call = "tk::row_sum(x, shared." + reduce.symbol + ");\n";
   EXPECT_EQ(print({reduce, op(OpCode::kVar, {v}, {sum}, typed::Op::kNone, statement)}), "const auto v = " + call);
@@ -495,7 +495,7 @@ TEST(Inlining, FollowsTheSource) {
 /// Every operation of the schedule level is one of those above: a new one must get its case and its test.
 TEST(Operations, AllScheduleLevelOperationsAreCounted) {
   int count = 0;
-#define TKC_OP(code, text, levels) count += std::string_view(levels).find('S') != std::string_view::npos;
+#define TKC_OP(code, text, levels, slot, number) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
   EXPECT_EQ(count, 78) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";

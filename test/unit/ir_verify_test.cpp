@@ -268,6 +268,35 @@ TEST(IrVerify, ScheduleLevelFaults) {
   for (const Case& c : cases) EXPECT_EQ(FirstFault(kSchedule, Level::kSchedule, c.from, c.to), c.message);
 }
 
+/// What op.def says that a slot and a number are.
+TEST(IrVerify, FieldsByMeaning) {
+  const Case tile[] = {
+      {"reduce add rows %acc : f32[64, 1]", "reduce add diagonals %acc : f32[64, 1]",
+       "worker `compute`: `%r = reduce add diagonals %acc : f32[64, 1]`: `diagonals` is neither `rows` nor `cols`"},
+      {"0 : 64] = %t", "0 : 64] = %t as mirrored",
+       "worker `compute`: `store C[m + w * 64 : 64, 0 : 64] = %t as mirrored`: `mirrored` is no way for a tile to lie"},
+      {"part %t at 0, 32", "part %t at 0, 32 !slot \"rows\"",
+       "worker `compute`: `%h = part %t at 0, 32 !slot \"rows\" : f32[64, 32]`: it has no slot, such as `rows`"},
+      {"part %t at 0, 32", "part %t at 0, 32 !number 2",
+       "worker `compute`: `%h = part %t at 0, 32 !number 2 : f32[64, 32]`: it has no number, such as 2"},
+      {"accumulate %acc, %x, %xt", "raw accumulate !number 2 !operands %acc, %x, %xt",
+       "worker `compute`: `raw accumulate !number 2 !operands %acc, %x, %xt`: 2 is none of its 2 choices"},
+  };
+  for (const Case& c : tile) EXPECT_EQ(FirstFault(kTile, Level::kTile, c.from, c.to), c.message);
+  EXPECT_EQ(FirstFault(kSchedule, Level::kSchedule, "commit_stores\n", "commit_stores\n        wait_stores seen 0\n"),
+            "worker `compute`: `wait_stores seen 0`: `seen` is neither `read` nor `done`");
+}
+
+/// Who asks an operation for what it does not have is told so at once.
+TEST(OpFieldsDeathTest, OtherMeanings) {
+  Op fill{OpCode::kFill};
+  EXPECT_DEATH((void)fill.IsOfRows(), "`fill` has no axis");
+  EXPECT_DEATH(fill.Set(kStays), "`fill` has no number of this meaning");
+  EXPECT_DEATH((void)Op{OpCode::kFor}.Trips(), "`for` has no number of this meaning");
+  EXPECT_FALSE(fill.IsTurned());
+  EXPECT_EQ(fill.SlotIfAny(), "");
+}
+
 TEST(Targets, Table) {
   EXPECT_EQ(FindTarget("sm_91"), nullptr);
   const Target& sm90 = *FindTarget("sm_90a");
