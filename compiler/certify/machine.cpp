@@ -85,7 +85,7 @@ Outcome Machine::Run(State& state, int number, Question& question) {
   }
   const Outcome outcome = Execute(c);
   if (outcome == Outcome::kRan) {
-    if (IsTold(c.op)) state.trail.Add(number, step.op);
+    if (ir::IsEvent(c.op.code)) state.trail.Add(number, step.op);
     ++self.at;
   }
   return outcome;

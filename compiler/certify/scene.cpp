@@ -63,36 +63,6 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
   }
 }
 
-bool IsTold(const ir::Op& op) {
-  switch (op.code) {
-    case OpCode::kWaitFull:
-    case OpCode::kWaitEmpty:
-    case OpCode::kExpect:
-    case OpCode::kArrive:
-    case OpCode::kLoadAsync:
-    case OpCode::kLoadRows:
-    case OpCode::kLoadMulticast:
-    case OpCode::kLoadRowsMulticast:
-    case OpCode::kMma:
-    case OpCode::kMmaWait:
-    case OpCode::kStoreAsync:
-    case OpCode::kWaitStores:
-    case OpCode::kStoreShared:
-    case OpCode::kStoreCluster:
-    case OpCode::kPutTileCluster:
-    case OpCode::kCopyToShared:
-    case OpCode::kSplitSend:
-    case OpCode::kSplitWait:
-    case OpCode::kCopyAsync:
-    case OpCode::kWaitCopies:
-    case OpCode::kSyncBlock:
-    case OpCode::kNamedSync:
-    case OpCode::kNamedArrive:
-    case OpCode::kClusterSync: return true;
-    default: return false;
-  }
-}
-
 std::vector<std::pair<Span, std::string>> SceneNotes(const Program& program, const State& state) {
   std::vector<std::pair<Span, std::string>> notes;
   for (size_t i = 0; i < program.agents.size(); ++i) {

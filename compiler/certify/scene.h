@@ -12,8 +12,6 @@ namespace tkc::certify {
 
 /// `waits for a full slot of `ab``
 std::string Doing(const ir::Kernel& kernel, const ir::Op& op);
-/// Whether the operation belongs into a trace: it meets other agents or starts something.
-bool IsTold(const ir::Op& op);
 /// How far the agents are, and what they did last, oldest first.
 std::vector<std::pair<Span, std::string>> SceneNotes(const Program& program, const State& state);
 

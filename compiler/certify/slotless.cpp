@@ -12,11 +12,6 @@ namespace {
 using ir::Op;
 using ir::OpCode;
 
-bool Reads(OpCode code) {
-  return ir::LoadsFragments(code) || code == OpCode::kLoadShared || code == OpCode::kMma || code == OpCode::kCopyToGlobal ||
-         code == OpCode::kStoreAsync;
-}
-
 class Finder {
  public:
   Finder(const ir::Kernel& kernel, const ir::Worker& worker) {
@@ -56,9 +51,9 @@ class Finder {
         if (view == views_.end()) continue;
         const std::string buffer = view->second;
         if (ir::IsPartOrTranspose(op.code)) views_[op.results[0]] = buffer;
-        if (ir::FillsShared(op)) filled_[buffer].insert(loop);
+        if (ir::FillsShared(op.code)) filled_[buffer].insert(loop);
         // Read before it is filled: it may hold what an earlier iteration left.
-        if (Reads(op.code) && filled_.count(buffer) == 0) unsure_.insert(buffer);
+        if (ir::ReadsViews(op.code) && filled_.count(buffer) == 0) unsure_.insert(buffer);
       }
       const bool is_loop = op.code == OpCode::kFor || op.code == OpCode::kForTiles;
       for (const ir::Region& inner : op.regions) Walk(inner, is_loop ? &op : loop);

@@ -17,68 +17,29 @@ using ir::RoleKind;
 
 enum class Threads : uint8_t { kAny, kOne, kRole, kWarp, kWarpgroup };
 
-/// Who must come to the operation. Barriers count who comes: the replay asks about these.
-Threads Wanted(const Op& op) {
+/// Where a choice of the operation says which threads execute it.
+Threads Chosen(const Op& op) {
   switch (op.code) {
-    case OpCode::kExpect:
-    case OpCode::kLoadAsync:
-    case OpCode::kLoadRows:
-    case OpCode::kLoadMulticast:
-    case OpCode::kLoadRowsMulticast:
-    case OpCode::kPutTile:
-    case OpCode::kPutTileCluster:
-    case OpCode::kStoreAsync: return Threads::kOne;
     case OpCode::kDrawTile:
       return op.Is(ir::kDrawnByThread) ? Threads::kOne : op.Is(ir::kDrawnByWarp) ? Threads::kWarp : Threads::kWarpgroup;
     case OpCode::kTakeTile: return op.Is(ir::kThisThread) ? Threads::kOne : Threads::kWarp;
-    case OpCode::kAdvance: return Threads::kRole;
     case OpCode::kLet: return op.Is(ir::kChanges) ? Threads::kRole : Threads::kAny;
     case OpCode::kSyncRole: return op.Is(ir::kOfWarp) ? Threads::kWarp : Threads::kWarpgroup;
     case OpCode::kCopyToShared: return op.Is(ir::kByWarp) ? Threads::kWarp : Threads::kWarpgroup;
-    case OpCode::kRead:
-    case OpCode::kReadParts:
-    case OpCode::kGather:
-    case OpCode::kStore:
-    case OpCode::kStoreParts:
-    case OpCode::kCopyToGlobal:
-    case OpCode::kLoadShared:
-    case OpCode::kStoreShared:
-    case OpCode::kStoreCluster:
-    case OpCode::kLoadLeft:
-    case OpCode::kLoadRight:
-    case OpCode::kCopyAsync:
-    case OpCode::kWaitCopies:
-    case OpCode::kPieces:
-    case OpCode::kMovePieces:
-    case OpCode::kFetch:
-    case OpCode::kMultiply:
-    case OpCode::kMmaFence:
-    case OpCode::kMma:
-    case OpCode::kMmaCommit:
-    case OpCode::kMmaWait:
-    case OpCode::kReduce:
-    case OpCode::kCumsum:
-    case OpCode::kAssign:
-    case OpCode::kAssignPart:
-    case OpCode::kSplitSend:
-    case OpCode::kSplitCollect: return Threads::kWarpgroup;
-    case OpCode::kWaitFull:
-    case OpCode::kWaitEmpty:
-    case OpCode::kSplitWait:
-    case OpCode::kArrive:
-    case OpCode::kSyncBlock:
-    case OpCode::kNamedSync:
-    case OpCode::kNamedArrive:
-    case OpCode::kClusterSync:
-    case OpCode::kFenceAsync:
-    case OpCode::kView:
-    case OpCode::kCommitCopies:
-    case OpCode::kCommitStores:
-    case OpCode::kWaitStores: return Threads::kAny;
-    default:
-      Ensure(!ir::IsReplayed(op.code) && !ir::AccessesGlobal(op.code), "nothing says which threads must come here", op.span);
-      return Threads::kAny;
+    default: InternalError("which threads its number chooses is not said here", op.span);
   }
+}
+
+/// Who must come to the operation. Barriers count who comes: the replay asks about these.
+Threads Wanted(const Op& op) {
+  switch (ir::ExecutorsOf(op.code)) {
+    case ir::Executors::kAnyThreads: return Threads::kAny;
+    case ir::Executors::kOneThread: return Threads::kOne;
+    case ir::Executors::kWarpgroup: return Threads::kWarpgroup;
+    case ir::Executors::kRole: return Threads::kRole;
+    case ir::Executors::kByNumber: return Chosen(op);
+  }
+  InternalError("no such executors", op.span);
 }
 
 bool WaitsOrFences(OpCode code) {

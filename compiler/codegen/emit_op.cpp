@@ -54,7 +54,7 @@ void OpEmitter::NoteChanges(const ir::Worker& role) {
     for (const ir::ValueId id : op.operands) {
       if (is_tied || ir::Writes(op, id)) changed_.insert(id);
     }
-    if (ir::FillsShared(op)) filled_.insert(op.operands[0]);
+    if (ir::FillsShared(op.code)) filled_.insert(op.operands[0]);
     if (ir::IsPartOrTranspose(op.code)) parts.push_back(&op);
   });
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {

@@ -29,13 +29,13 @@ using ValueId = int;
 inline constexpr int kNone = -1;
 
 enum class OpCode : uint8_t {
-#define TKC_OP(code, text, traits, slot, number) code,
+#define TKC_OP(code, text, traits, threads, slot, number) code,
 #include "compiler/ir/op.def"
 #undef TKC_OP
 };
 
 inline constexpr size_t kOpCodes = 0
-#define TKC_OP(code, text, traits, slot, number) +1
+#define TKC_OP(code, text, traits, threads, slot, number) +1
 #include "compiler/ir/op.def"
 #undef TKC_OP
     ;
@@ -58,7 +58,7 @@ enum class SlotMeaning : uint8_t {
 inline constexpr std::array<SlotMeaning, kOpCodes> kSlotMeanings = [] {
   using enum SlotMeaning;
   return std::array{
-#define TKC_OP(code, text, traits, slot, number) slot,
+#define TKC_OP(code, text, traits, threads, slot, number) slot,
 #include "compiler/ir/op.def"
 #undef TKC_OP
   };
@@ -68,7 +68,7 @@ constexpr SlotMeaning MeaningOfSlot(OpCode code) { return kSlotMeanings[static_c
 /// Whether Op::raw_number is a `Number`: of the enumerations and counts of op_number.h, or of typed::Op and typed::StoreOp.
 template <typename Number>
 inline constexpr std::array<bool, kOpCodes> kNumberIs = {
-#define TKC_OP(code, text, traits, slot, number) std::is_same_v<number, Number>,
+#define TKC_OP(code, text, traits, threads, slot, number) std::is_same_v<number, Number>,
 #include "compiler/ir/op.def"
 #undef TKC_OP
 };

@@ -106,7 +106,7 @@ constexpr OpFormat kFormats[] = {
 namespace {
 
 constexpr bool kIsChoice[] = {
-#define TKC_OP(code, text, traits, slot, number) std::is_enum_v<number>,
+#define TKC_OP(code, text, traits, threads, slot, number) std::is_enum_v<number>,
 #include "compiler/ir/op.def"
 #undef TKC_OP
 };

@@ -2,6 +2,7 @@
 // Names and traits of the operations, from op.def.
 #include <algorithm>
 #include <string_view>
+#include <type_traits>
 
 #include "compiler/ir/op_traits.h"
 
@@ -13,6 +14,7 @@ using std::string_view_literals::operator""sv;
 struct OpInfo {
   std::string_view text;
   std::string_view traits;
+  Executors threads;
 };
 
 /// Nothing is taken to be harmless because nobody has said what it is.
@@ -21,13 +23,14 @@ constexpr bool IsClassified(std::string_view traits) {
   return classes == (traits.find('S') == traits.npos ? 0 : 1);
 }
 
-#define TKC_OP(code, text, traits, slot, number) \
-  static_assert(IsClassified(traits), "`" text "` must be one of C, R, M and B: op.def says what the certificate takes these as");
+#define TKC_OP(code, text, traits, threads, slot, number)                                                                          \
+  static_assert(IsClassified(traits), "`" text "` must be one of C, R, M and B: op.def says what the certificate takes these as"); \
+  static_assert(Executors::threads != Executors::kByNumber || std::is_enum_v<number>, "the number of `" text "` is no choice");
 #include "compiler/ir/op.def"
 #undef TKC_OP
 
 constexpr OpInfo kOps[] = {
-#define TKC_OP(code, text, traits, slot, number) {text, traits},
+#define TKC_OP(code, text, traits, threads, slot, number) {text, traits, Executors::threads},
 #include "compiler/ir/op.def"
 #undef TKC_OP
 };
@@ -42,6 +45,10 @@ bool InTileLevel(OpCode code) { return Has(code, 'T'); }
 bool InScheduleLevel(OpCode code) { return Has(code, 'S'); }
 bool AccessesGlobal(OpCode code) { return Has(code, 'G'); }
 bool IsReplayed(OpCode code) { return Has(code, 'M'); }
+bool FillsShared(OpCode code) { return Has(code, 'W'); }
+bool ReadsViews(OpCode code) { return Has(code, 'V'); }
+bool IsEvent(OpCode code) { return Has(code, 'E'); }
+Executors ExecutorsOf(OpCode code) { return Info(code).threads; }
 
 std::pair<Scalar, int64_t> ColumnOfBox(const Kernel& kernel, const Op& copy) {
   const TensorMap& map = *FindNamed(kernel.maps, copy.symbol);

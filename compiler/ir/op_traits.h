@@ -18,6 +18,22 @@ bool AccessesGlobal(OpCode code);
 /// Whether its order among other operations matters to the certificate: it shows, reads or writes shared memory, synchronizes, or
 /// completes after it returns.
 bool IsReplayed(OpCode code);
+/// Writes through the view of shared memory that is its first operand.
+bool FillsShared(OpCode code);
+/// Reads the views of shared memory that are operands.
+bool ReadsViews(OpCode code);
+/// Meets others, or starts something that ends later: what the trace under a finding tells.
+bool IsEvent(OpCode code);
+
+/// Which threads of a role execute an operation.
+enum class Executors : uint8_t {
+  kAnyThreads,  // whoever comes: it concerns each thread alone, or a barrier counts them
+  kOneThread,
+  kWarpgroup,  // all threads of one
+  kRole,       // all threads of the role alike
+  kByNumber,   // Op::raw_number, a choice, says so
+};
+Executors ExecutorsOf(OpCode code);
 
 // ---- control flow and scalars
 

@@ -89,22 +89,6 @@ int CountUses(const Region& region, ValueId value) {
   return count;
 }
 
-bool FillsShared(const Op& op) {
-  switch (op.code) {
-    case OpCode::kPutTile:
-    case OpCode::kPutTileCluster:
-    case OpCode::kStoreShared:
-    case OpCode::kStoreCluster:
-    case OpCode::kCopyToShared:
-    case OpCode::kCopyAsync:
-    case OpCode::kLoadAsync:
-    case OpCode::kLoadRows:
-    case OpCode::kLoadMulticast:
-    case OpCode::kLoadRowsMulticast: return true;
-    default: return false;
-  }
-}
-
 bool Writes(const Op& op, ValueId value) {
   if (std::find(op.results.begin(), op.results.end(), value) != op.results.end()) return true;
   return (Assigns(op.code) || AddsProduct(op.code)) && op.operands[0] == value;

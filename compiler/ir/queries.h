@@ -82,9 +82,6 @@ Region& OthersTurns(Op& tiles);
 /// The operations of the region, at any depth, that use `value`.
 int CountUses(const Region& region, ValueId value);
 
-/// Whether the operation writes into the view of shared memory that is its first operand.
-bool FillsShared(const Op& op);
-
 /// Whether the operation makes `value` or changes it in place.
 bool Writes(const Op& op, ValueId value);
 

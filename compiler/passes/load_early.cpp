@@ -76,7 +76,7 @@ std::set<std::string> LoadableEarly(const ir::Kernel& kernel, const ir::Worker& 
     if (op.code == OpCode::kReceive) ++receives[op.symbol];
     for (size_t i = 0; i < op.operands.size(); ++i) {
       const auto view = views.find(op.operands[i]);
-      if (view == views.end() || (i == 0 && FillsShared(op))) continue;
+      if (view == views.end() || (i == 0 && FillsShared(op.code))) continue;
       const bool may_move = IsLoad(op) || (ir::IsPartOrTranspose(op.code) && !NamesScalar(op, scalars));
       (may_move ? loaded : others).insert(view->second);
     }

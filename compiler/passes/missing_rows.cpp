@@ -86,7 +86,7 @@ class Following {
     std::set<ValueId> written;
     ForEachOp(worker.body, [&](const Op& op) {
       if (ir::IsPartOrTranspose(op.code) && views.contains(op.operands[0])) made_by_[op.results[0]] = &op;
-      if (FillsShared(op) && views.contains(op.operands[0])) written.insert(WholeOf(op.operands[0]));
+      if (FillsShared(op.code) && views.contains(op.operands[0])) written.insert(WholeOf(op.operands[0]));
     });
     for (const auto& [view, buffer] : views) {
       if (!written.contains(WholeOf(view))) read_elsewhere_.insert(buffer);

@@ -75,7 +75,7 @@ class Lives {
       if (buffer == views_.end()) continue;
       const std::string& name = buffer->second;
       for (const std::string& other : live) at_once_.insert(std::minmax(name, other));
-      const bool fills = i == 0 && FillsShared(op);
+      const bool fills = i == 0 && FillsShared(op.code);
       if (fills && HasShapeOf(kernel_.TypeOf(op.operands[i]), FindBuffer(kernel_, name)))
         live.erase(name);
       else

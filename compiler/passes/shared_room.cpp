@@ -66,7 +66,7 @@ std::vector<StagingOfStatement> StagingOfStatements(const ir::Kernel& kernel) {
   for (const ir::Worker& worker : kernel.workers) {
     const std::map<ir::ValueId, std::string> views = BuffersOfViews(kernel, worker.body);
     ForEachOp(worker.body, [&](const ir::Op& op) {
-      if (!FillsShared(op)) return;
+      if (!FillsShared(op.code)) return;
       if (const auto buffer = views.find(op.operands[0]); buffer != views.end()) filled_at.emplace(buffer->second, op.span);
     });
   }

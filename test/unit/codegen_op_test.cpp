@@ -495,7 +495,7 @@ TEST(Inlining, FollowsTheSource) {
 /// Every operation of the schedule level is one of those above: a new one must get its case and its test.
 TEST(Operations, AllScheduleLevelOperationsAreCounted) {
   int count = 0;
-#define TKC_OP(code, text, levels, slot, number) count += std::string_view(levels).find('S') != std::string_view::npos;
+#define TKC_OP(code, text, levels, threads, slot, number) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
   EXPECT_EQ(count, 78) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
