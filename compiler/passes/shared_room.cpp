@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/sent_slots.h"

@@ -334,10 +334,14 @@ Region FoldedSync::Walk(const Region& region, State& state) {
 
 }  // namespace folded
 
-void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const RingsOfSends& rings, const Target& target,
-                    Diagnostics& diagnostics) {
-  folded::FoldedSync sync(kernel, worker, rings, target, diagnostics);
-  worker.body = sync.Run(std::move(worker.body));
+void SyncFoldedRoles(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, const PipeTraffic& traffic, const Target& target,
+                     Diagnostics& diagnostics) {
+  SyncChannels(kernel, rings, traffic, diagnostics);
+  for (size_t i = 0; i < rings.size(); ++i) {
+    ir::Worker& worker = kernel.workers[i];
+    worker.body = folded::FoldedSync(kernel, worker, rings[i], target, diagnostics).Run(std::move(worker.body));
+  }
+  PlaceMeetings(kernel, target);
 }
 
 }  // namespace tkc::passes

@@ -1,5 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The parts of insert_sync, by who executes the role, and what they share.
+// The parts of insert_sync, and what they share.
+//
+// Every wait that it inserts comes from a dependence between who fills a place and who reads it. How one waits differs in kind, and
+// so there are two walks over the programs of the roles:
+//  - SyncSeparateRoles, where copies have roles of their own, and engines copy and multiply: a slot goes back and forth between
+//  roles,
+//    by two barriers in shared memory that count bytes and arrivals. A role needs to know only which slots it holds, and which of
+//    its own products are still under way.
+//  - SyncFoldedRoles, where the threads that compute issue the copies: who reads a slot issued its copy before, and waits until all
+//  but
+//    so many of its newest copies are complete, and until all threads have met, since each knows only its own copies. The walk
+//    follows what is in flight, and who has read and written what since that meeting, along every path through loops and branches.
+// What goes from one computing worker to another has barriers in both cases: they share how slots are stored into, and the
+// barriers.
 #pragma once
 
 #include <map>
@@ -100,12 +113,14 @@ void WaitForLaunchesBefore(ir::Worker& worker);
 /// present one, and hands its number to all roles, itself among them.
 void HandOnTiles(ir::Kernel& kernel);
 
+/// Rewrite the sends and receives of all roles, and add the barriers of the pipes between them. `rings`: of each role.
+void SyncSeparateRoles(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, const PipeTraffic& traffic,
+                       Diagnostics& diagnostics);
+void SyncFoldedRoles(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, const PipeTraffic& traffic, const Target& target,
+                     Diagnostics& diagnostics);
+
 /// In a folded program: rewrites the sends and receives of pipes between different workers, and adds their barriers.
 void SyncChannels(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, const PipeTraffic& traffic, Diagnostics& diagnostics);
-
-/// Rewrites a role of a folded program: its waits are for copies that its own threads have issued.
-void SyncFoldedRole(ir::Kernel& kernel, ir::Worker& worker, const RingsOfSends& rings, const Target& target,
-                    Diagnostics& diagnostics);
 
 /// Rewrites the body of a role that copies; adds its arrivals.
 void SyncCopyRole(ir::Kernel& kernel, ir::Worker& worker, const PipeTraffic& traffic, FullArrivals& arrivals);
