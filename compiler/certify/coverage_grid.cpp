@@ -53,7 +53,7 @@ class GridProof {
     }
     for (const Op& op : *body) {
       if (op.code == OpCode::kLet && !op.Is(ir::kStays)) continue;
-      if (ir::DefinesScalar(op.code) || op.code == OpCode::kTilePosition) scope_.BindOp(op);
+      if (ir::DefinesScalars(op.code)) scope_.BindOp(op);
     }
     return FindNumbers();
   }

@@ -27,7 +27,7 @@ bool Machine::Load(Context& c) {
 /// Every thread stores what it holds into all blocks; a word that several hold is stored by one of them.
 bool Machine::StoreCluster(Context& c) {
   const ir::Type& type = kernel_.TypeOf(c.op.operands[0]);
-  const int64_t bytes = type.rows * type.cols * tkc::Bytes(type.dtype);
+  const int64_t bytes = type.Bytes();
   return Bring(c, (int64_t{1} << program_.blocks) - 1, bytes, Shares(c), "stores what completes");
 }
 

@@ -47,13 +47,9 @@ class Powers {
 
   void Define(const Op& op) {
     if (op.code == OpCode::kFor) return Set(op.symbol, std::min(Of(op.scalars[0]), Twos(op.Step())));
-    if (op.code == OpCode::kTilePosition) {
-      const auto [row, col] = ir::NamesOfPosition(op);
-      Set(row, 0);
-      return Set(col, 0);
-    }
     if (op.code == OpCode::kLet && op.Is(ir::kStays)) return Set(op.symbol, Of(op.scalars[0]));
-    if (ir::DefinesScalar(op.code) || ir::IsLoop(op.code)) Set(op.symbol, 0);
+    if (ir::IsLoop(op.code)) Set(op.symbol, 0);
+    ir::ForEachScalarDefined(op, [&](const std::string& name) { Set(name, 0); });
   }
 
   void Set(const std::string& name, int twos) {

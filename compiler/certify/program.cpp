@@ -98,8 +98,7 @@ void StepBuilder::Emit(const Region& region) {
 }
 
 void StepBuilder::EmitOp(const Op& op) {
-  const bool names = ir::DefinesScalar(op.code) || op.code == OpCode::kTilePosition;
-  if (passes_over_ && !names && op.code != OpCode::kAdvance && !Turns(op)) return;
+  if (passes_over_ && !ir::DefinesScalars(op.code) && op.code != OpCode::kAdvance && !Turns(op)) return;
   switch (op.code) {
     case OpCode::kComment: return;
     case OpCode::kLet:

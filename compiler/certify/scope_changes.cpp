@@ -88,7 +88,7 @@ void Scope::LeaveLoop(const Op& loop) {
 
 void Scope::Gather(const Region& region, int depth, Assignments& assignments) {
   for (const Op& op : region) {
-    if (ir::DefinesScalar(op.code) || op.code == OpCode::kTilePosition) {
+    if (ir::DefinesScalars(op.code)) {
       const bool changes = op.code == OpCode::kLet && op.Is(ir::kChanges);
       if (changes) assignments.emplace_back(op.symbol, symbolic::CanonicalText(Resolve(op.scalars[0])) + " if " + conditions_);
       BindOp(op);

@@ -15,7 +15,8 @@ namespace {
 
 void TakeScalars(const Region& region, TakenNames& taken) {
   for (const Op& op : region) {
-    if (DefinesScalar(op.code) || op.code == OpCode::kFor) taken.Take(op.symbol);
+    ForEachScalarDefined(op, [&](const std::string& name) { taken.Take(name); });
+    if (op.code == OpCode::kFor) taken.Take(op.symbol);
     for (const Region& inner : op.regions) TakeScalars(inner, taken);
   }
 }
@@ -25,11 +26,6 @@ void TakeLoops(const Region& region, TakenNames& taken) {
   for (const Op& op : region) {
     if (op.code == OpCode::kForTiles || op.code == OpCode::kUnroll) taken.Take(op.symbol);
     if (op.code == OpCode::kForTiles && op.TakesTurns()) taken.Take(op.WhoseTurn());
-    if (op.code == OpCode::kTilePosition) {
-      const auto [row, col] = NamesOfPosition(op);
-      taken.Take(row);
-      taken.Take(col);
-    }
     for (const Region& inner : op.regions) TakeLoops(inner, taken);
   }
 }

@@ -44,6 +44,7 @@ struct Type {
   Space space = Space::kAbstract;
   bool transposed = false;  // kShared: a transposed view; rows and cols are those of the view
 
+  int64_t Bytes() const { return rows * cols * tkc::Bytes(dtype); }
   bool operator==(const Type&) const = default;
 };
 
@@ -76,6 +77,7 @@ struct PipeField {
   std::string name;
   DType dtype = DType::kF32;
   int64_t rows = 1, cols = 1;
+  int64_t Bytes() const { return rows * cols * tkc::Bytes(dtype); }
 };
 
 struct Pipe {

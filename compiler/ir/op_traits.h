@@ -38,8 +38,19 @@ Executors ExecutorsOf(OpCode code);
 // ---- control flow and scalars
 
 constexpr bool IsLoop(OpCode code) { return code == OpCode::kFor || code == OpCode::kForTiles || code == OpCode::kUnroll; }
-/// Makes or changes the scalar Op::symbol. (Loops and kTilePosition make scalars, too: AddScalarsMade knows all.)
-constexpr bool DefinesScalar(OpCode code) { return code == OpCode::kLet || code == OpCode::kTest || code == OpCode::kDrawTile; }
+/// Makes or changes scalars, which have their values from there to the end of the region. (Those of loops hold inside.)
+constexpr bool DefinesScalars(OpCode code) {
+  return code == OpCode::kLet || code == OpCode::kTest || code == OpCode::kDrawTile || code == OpCode::kTilePosition;
+}
+/// Calls `visit` with the name of each scalar that it so makes or changes.
+template <typename Visit>
+void ForEachScalarDefined(const Op& op, const Visit& visit) {
+  if (!DefinesScalars(op.code)) return;
+  if (op.code != OpCode::kTilePosition) return visit(op.symbol);
+  const auto [row, column] = NamesOfPosition(op);
+  visit(row);
+  visit(column);
+}
 
 /// True in the first iteration of a loop over tiles: a condition for use in its body.
 inline Scalar IsFirstTile(const Op& tiles) {

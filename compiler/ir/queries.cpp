@@ -44,11 +44,15 @@ bool NamesScalar(const Op& op, const std::set<std::string>& names) {
 }
 
 void AddScalarsMade(const Op& op, std::set<std::string>& names) {
-  if (DefinesScalar(op.code) || IsLoop(op.code)) names.insert(op.symbol);
-  if (op.code == OpCode::kForTiles && op.TakesTurns()) names.insert(op.WhoseTurn());  // whose turn it is
-  if (op.code != OpCode::kTilePosition) return;
-  const auto [row, column] = NamesOfPosition(op);
-  names.insert({row, column});
+  ForEachScalarDefined(op, [&](const std::string& name) { names.insert(name); });
+  if (IsLoop(op.code)) names.insert(op.symbol);
+  if (op.code == OpCode::kForTiles && op.TakesTurns()) names.insert(op.WhoseTurn());
+}
+
+bool DefinesScalarOf(const Op& op, const Op& other) {
+  bool defines = false;
+  ForEachScalarDefined(op, [&](const std::string& name) { defines |= NamesScalar(other, {name}); });
+  return defines;
 }
 
 bool SameScalar(const Scalar& a, const Scalar& b) { return a && b ? symbolic::Equal(a, b) : !a && !b; }
@@ -124,7 +128,7 @@ std::string FieldBuffer(const Pipe& pipe, size_t field) {
 
 int64_t SlotBytes(const Pipe& pipe) {
   int64_t bytes = 0;
-  for (const PipeField& field : pipe.fields) bytes += field.rows * field.cols * Bytes(field.dtype);
+  for (const PipeField& field : pipe.fields) bytes += field.Bytes();
   return bytes;
 }
 

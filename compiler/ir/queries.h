@@ -43,6 +43,9 @@ bool NamesScalar(const Op& op, const std::set<std::string>& names);
 /// Adds the names of the scalars that the operation itself gives values to: lets, tests, loops, drawn tiles, tile positions.
 void AddScalarsMade(const Op& op, std::set<std::string>& names);
 
+/// Whether the operation gives a scalar a value that `other` names.
+bool DefinesScalarOf(const Op& op, const Op& other);
+
 /// Whether the two are equal, or both absent.
 bool SameScalar(const Scalar& a, const Scalar& b);
 

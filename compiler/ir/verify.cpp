@@ -184,11 +184,7 @@ void Verifier::Define(const Op& op) {
     new_values_.push_back(value);
   }
   if (op.code == OpCode::kRing) rings_.insert(op.symbol);
-  if (DefinesScalar(op.code)) return DefineScalar(op.symbol);
-  if (op.code != OpCode::kTilePosition) return;
-  const auto [row, col] = NamesOfPosition(op);
-  DefineScalar(row);
-  if (col != row) DefineScalar(col);
+  ForEachScalarDefined(op, [&](const std::string& name) { DefineScalar(name); });
 }
 
 bool Verifier::InScope(const Op& op) {

@@ -85,9 +85,8 @@ std::optional<Op> AdvancingCopies::Advance(Op& copy, const Op& loop, const std::
 
 void AdvancingCopies::Loop(Op& loop, Region& before) {
   changing_.clear();
-  ForEachOp(loop.regions[0], [&](const Op& op) {
-    if (ir::DefinesScalar(op.code)) changing_.insert(op.symbol);
-  });
+  ForEachOp(loop.regions[0],
+            [&](const Op& op) { ir::ForEachScalarDefined(op, [&](const std::string& name) { changing_.insert(name); }); });
   const auto buffers = BuffersOfViews(kernel_, loop.regions[0]);
   bool explained = false;
   for (Op& send : loop.regions[0]) {

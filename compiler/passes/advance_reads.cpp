@@ -35,7 +35,7 @@ bool IsTransfer(const Op& op) { return op.code == OpCode::kSend || op.code == Op
 /// Whether the read can't stand in front of the operation, or would not be the later one of two loads.
 bool StopsRead(const Op& op, const Op& read) {
   if (op.code == OpCode::kRead || op.code == OpCode::kReadParts || !op.regions.empty()) return true;
-  return ir::DefinesScalar(op.code) && NamesScalar(read, {op.symbol});
+  return DefinesScalarOf(op, read);
 }
 
 class AdvancingReads {

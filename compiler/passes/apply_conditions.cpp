@@ -95,7 +95,7 @@ class Conditions {
     const std::optional<bool> holds = Decide(*op.scalars[0]);
     if (!holds) return false;
     const Region taken = op.regions[*holds ? 0 : 1];
-    const auto is_name = [](const Op& each) { return ir::DefinesScalar(each.code); };
+    const auto is_name = [](const Op& each) { return ir::DefinesScalars(each.code); };
     if (std::any_of(taken.begin(), taken.end(), is_name)) return false;
     const auto place = region.erase(region.begin() + static_cast<std::ptrdiff_t>(branch));
     region.insert(place, taken.begin(), taken.end());

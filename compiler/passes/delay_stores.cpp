@@ -19,7 +19,7 @@ using ir::Region;
 bool StopsStore(const Op& op, const Op& store) {
   if (op.code == OpCode::kReceive || !op.regions.empty()) return true;
   if (!op.axes.empty() && op.symbol == store.symbol) return true;
-  return Writes(op, store.operands[0]) || (ir::DefinesScalar(op.code) && NamesScalar(store, {op.symbol}));
+  return Writes(op, store.operands[0]) || DefinesScalarOf(op, store);
 }
 
 /// The last send in front of the next receive, if it is for a meeting: what it sends is received further down.

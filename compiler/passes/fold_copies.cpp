@@ -18,9 +18,9 @@ using TrafficKind = Traffic::Kind;
 namespace {
 
 bool Defines(const Region& region, const std::string& name) {
-  bool defines = false;
-  ForEachOp(region, [&](const Op& op) { defines |= (ir::DefinesScalar(op.code) || ir::IsLoop(op.code)) && op.symbol == name; });
-  return defines;
+  std::set<std::string> names;
+  ForEachOp(region, [&](const Op& op) { AddScalarsMade(op, names); });
+  return names.contains(name);
 }
 
 bool Fills(const Region& region, const std::string& pipe) {

@@ -167,7 +167,7 @@ int64_t Folding::HeldRegisters(const Lookahead& ahead) const {
     ForEachOp(turn, [&](const Op& op) {
       if (!IsStaged(op)) return;
       const ir::Type& tile = kernel_.TypeOf(op.operands[0]);
-      bytes += tile.rows * tile.cols * Bytes(tile.dtype);
+      bytes += tile.Bytes();
     });
   }
   constexpr int64_t kRegisterBytes = 4;
@@ -183,7 +183,7 @@ std::optional<Lookahead> Folding::LookaheadOf(const std::string& pipe, const Reg
   if (!FindRefills(pipe, region, ahead) || !FindSends(pipe, level, ahead)) return std::nullopt;
   // A copy that is waited for at once is as well issued where it is.
   const auto takes_time = [](const Op& op) {
-    return !ir::DefinesScalar(op.code) && op.code != OpCode::kReceive && !ir::IsPartOrTranspose(op.code);
+    return !ir::DefinesScalars(op.code) && op.code != OpCode::kReceive && !ir::IsPartOrTranspose(op.code);
   };
   const auto behind = region.begin() + static_cast<ptrdiff_t>(ahead.refills.back()) + 1;
   const auto receive =
@@ -345,7 +345,7 @@ void Folding::PlacePrologue(Region prologue, Level& level) {
   if (prologue.empty()) return;
   std::set<std::string> defined;
   for (size_t i = level.start; i < level.out.size(); ++i) {
-    if (ir::DefinesScalar(level.out[i].code)) defined.insert(level.out[i].symbol);
+    ir::ForEachScalarDefined(level.out[i], [&](const std::string& name) { defined.insert(name); });
   }
   bool depends = false, is_behind = false;
   ForEachOp(prologue, [&](const Op& op) {

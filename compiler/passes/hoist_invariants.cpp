@@ -51,10 +51,7 @@ bool HasTurns(const Op& loop) { return loop.code == OpCode::kForTiles && loop.Ta
 /// Adds the names that a loop's own statements make anew in each iteration.
 void AddVaryingNames(const Region& body, std::set<std::string>& varying) {
   for (const Op& op : body) {
-    if (ir::DefinesScalar(op.code) && !IsInvariantLet(op, varying)) varying.insert(op.symbol);
-    if (op.code != OpCode::kTilePosition) continue;
-    const auto [row, col] = ir::NamesOfPosition(op);
-    varying.insert({row, col});
+    if (!IsInvariantLet(op, varying)) ir::ForEachScalarDefined(op, [&](const std::string& name) { varying.insert(name); });
   }
 }
 

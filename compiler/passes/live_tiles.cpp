@@ -311,7 +311,7 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l, Columns c
   if (type.space == ir::Space::kLeft || type.space == ir::Space::kRight) {
     // A fragment is dealt to the lanes of each warp that needs it.
     const int64_t warps = type.space == ir::Space::kLeft ? l.warp_rows : l.warp_cols;
-    return std::max<int64_t>(1, type.rows * type.cols * Bytes(type.dtype) / (4 * warps * l.lanes * l.lane_rows));
+    return std::max<int64_t>(1, type.Bytes() / (4 * warps * l.lanes * l.lane_rows));
   }
   if (type.space != ir::Space::kRegister) return 0;
   constexpr int64_t kLanes = 32, kManyHeld = 32;

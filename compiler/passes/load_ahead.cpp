@@ -82,7 +82,7 @@ bool AheadForm::FindLoads(AheadPlan& plan) const {
 bool AheadForm::FindViews(AheadPlan& plan) const {
   std::set<std::string> changing{loop_.symbol};
   for (const Op& op : body_) {
-    if (ir::DefinesScalar(op.code)) changing.insert(op.symbol);
+    ir::ForEachScalarDefined(op, [&](const std::string& name) { changing.insert(name); });
   }
   std::set<ValueId> wanted;
   for (const size_t i : plan.loads) wanted.insert(body_[i].operands[0]);

@@ -298,7 +298,7 @@ class OneBlock {
     report.Note(worker.span, Share());
     if (!is_one) report.Note(fmt::format("in use here: {}", InUse(kernel_, worker.layout, in_use)));
     const int64_t threads = ThreadsWithParts(worker.layout), all = ThreadsOfInstance();
-    const int64_t if_by_all = type.rows * type.cols * Bytes(type.dtype) / 4 / all;
+    const int64_t if_by_all = type.Bytes() / 4 / all;
     const auto is_power_of_two = [](int64_t extent) { return std::has_single_bit(static_cast<uint64_t>(extent)); };
     if (threads < all && Fits(if_by_all) && is_power_of_two(type.rows) && is_power_of_two(type.cols))
       return NoteLayout(worker, report);

@@ -147,7 +147,7 @@ bool Staging::IsTurnedStore(const Op& turn, const Op& store) {
   // Narrower elements are turned in shared memory where it has room for them beside what is not placed yet.
   constexpr int kWholeSectors = 4;           // bytes of an element
   constexpr int64_t kForScratch = 8 * 1024;  // partial results, chunks of stores
-  const int64_t tile = type.rows * type.cols * Bytes(type.dtype) * worker_.instances;
+  const int64_t tile = type.Bytes() * worker_.instances;
   return Bytes(type.dtype) >= kWholeSectors || BytesBesideBuffers(kernel_, SharedLimit(kernel_, target_)) < tile + kForScratch;
 }
 

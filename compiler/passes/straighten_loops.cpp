@@ -23,7 +23,7 @@ class Straightening {
  public:
   Straightening(const ir::Kernel& kernel, const ir::Worker& worker) : known_(KnownAtLaunch(kernel)) {
     if (!worker.instance_name.empty()) known_.DefineWithin(worker.instance_name, {0, worker.instances - 1});
-    ForEachOp(worker.body, [&](const Op& op) { defined_[op.symbol] += ir::DefinesScalar(op.code); });
+    ForEachOp(worker.body, [&](const Op& op) { ir::ForEachScalarDefined(op, [&](const std::string& name) { ++defined_[name]; }); });
   }
 
   void Rewrite(Region& region) {
@@ -45,8 +45,10 @@ class Straightening {
  private:
   /// Whether names that the body defines are no others' where the loop stands.
   bool MayStandBeside(const Op& loop) const {
-    return std::ranges::none_of(loop.regions[0],
-                                [&](const Op& op) { return ir::DefinesScalar(op.code) && defined_.at(op.symbol) > 1; });
+    bool is_another = false;
+    for (const Op& op : loop.regions[0])
+      ir::ForEachScalarDefined(op, [&](const std::string& name) { is_another |= defined_.at(name) > 1; });
+    return !is_another;
   }
 
   void Straighten(Op loop, Region& out) const {

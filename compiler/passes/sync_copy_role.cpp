@@ -132,7 +132,7 @@ class CopyRoleSync {
   int64_t BoxBytes(const Op& load) const {
     const ir::Type& type = kernel_.TypeOf(load.operands[0]);
     const ir::TensorMap* map = ir::FindNamed(kernel_.maps, load.symbol);
-    return map ? ir::EngineBytes(*map, type) : type.rows * type.cols * Bytes(type.dtype);
+    return map ? ir::EngineBytes(*map, type) : type.Bytes();
   }
 
   ir::Kernel& kernel_;
