@@ -61,14 +61,23 @@ std::set<ir::ValueId> TilesInMemory(const ir::Worker& worker) {
   return tiles;
 }
 
-/// Tiles in memory that are only read by parts: no layout need hold them whole.
-std::set<ir::ValueId> ReadByParts(const ir::Worker& worker) {
-  std::set<ir::ValueId> parted, whole;
+/// Tiles in memory of which the worker wants nothing but the transpose, or parts of a received one: they stay in shared memory, and
+/// no layout need hold them whole. (Vectors are loaded either way round; parts of what is read may stay with the threads that hold
+/// it.)
+std::set<ir::ValueId> TilesOnlySeen(const ir::Kernel& kernel, const ir::Worker& worker) {
+  const std::set<ir::ValueId> in_memory = TilesInMemory(worker);
+  std::set<ir::ValueId> seen, held, read;
   ForEachOp(worker.body, [&](const ir::Op& op) {
-    for (ir::ValueId value : op.operands) (op.code == ir::OpCode::kPart ? parted : whole).insert(value);
+    if (op.code == ir::OpCode::kRead) read.insert(op.results[0]);
+    for (const ir::ValueId value : op.operands) {
+      const ir::Type& type = kernel.TypeOf(value);
+      const bool turns_tile = op.code == ir::OpCode::kTranspose && type.rows > 1 && type.cols > 1;
+      const bool takes_part = op.code == ir::OpCode::kPart && !read.contains(value);
+      (in_memory.contains(value) && (turns_tile || takes_part) ? seen : held).insert(value);
+    }
   });
-  std::erase_if(parted, [&](ir::ValueId value) { return whole.contains(value); });
-  return parted;
+  std::erase_if(seen, [&](ir::ValueId value) { return held.contains(value); });
+  return seen;
 }
 
 /// Received tiles of a few columns that are only summed up along them: where they fit no layout, columns come one by one
@@ -272,8 +281,8 @@ std::vector<layout::TileShape> ShapesOfRows(const ir::Kernel& kernel, const ir::
   std::vector<layout::TileShape> shapes;
   const std::set<ir::ValueId> columns = TurnedColumns(kernel, worker);
   const std::set<ir::ValueId> in_memory = TilesInMemory(worker), windows = Windows(kernel, worker);
-  std::set<ir::ValueId> by_parts = ReadByParts(worker);
-  by_parts.merge(FewColumnsReduced(kernel, worker));
+  std::set<ir::ValueId> not_held = TilesOnlySeen(kernel, worker);
+  not_held.merge(FewColumnsReduced(kernel, worker));
   const std::set<ir::ValueId> for_stores = TurnedForStores(kernel, worker, columns);
   const ReshapedLayouts reshaped(kernel, worker);
   ForEachOp(worker.body, [&](const ir::Op& op) {
@@ -288,12 +297,13 @@ std::vector<layout::TileShape> ShapesOfRows(const ir::Kernel& kernel, const ir::
       if (!reshaped.IsOfWorker(value)) return;
       const ir::Type& type = kernel.TypeOf(value);
       const bool is_turned = is_transpose && !is_row && type.rows > 1 && type.cols > 1;
+      in_memory |= is_turned;  // loaded from shared memory, as what is received
       const int64_t parts = has_parts ? op.axes.back().extent : 1;
       shapes.push_back(
           {type.rows, type.cols, type.dtype, in_memory, is_turned, windows.contains(value), parts, !for_stores.contains(value)});
     };
     for (ir::ValueId value : op.results) {
-      if (op.code != ir::OpCode::kReceive || !by_parts.contains(value)) add(value, is_load);
+      if (!not_held.contains(value)) add(value, is_load);
     }
     if (op.code == ir::OpCode::kStore || has_parts) {
       for (ir::ValueId value : op.operands) add(value, true);
