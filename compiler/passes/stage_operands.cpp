@@ -122,7 +122,8 @@ void Staging::PlaceBefore(const Op& op, Region& out) {
     const bool is_vector = kernel_.TypeOf(value).rows == 1 || kernel_.TypeOf(value).cols == 1;
     for (const Region& region : op.regions) {
       ForEachOp(region, [&, v = value](const Op& inner) {
-        const bool in_shared = ir::IsProduct(inner.code) || (inner.code == OpCode::kTranspose && !is_vector);
+        const bool in_shared =
+            ir::IsProduct(inner.code) || inner.code == OpCode::kPart || (inner.code == OpCode::kTranspose && !is_vector);
         is_operand |= in_shared && Uses(inner, v);
       });
     }
