@@ -23,7 +23,7 @@ void Staging::RewriteExchange(Op op, ValueId source, Region& out) {
   ir::Type type = kernel_.TypeOf(result);
   type.space = Space::kShared;
   type.transposed = op.code == OpCode::kTranspose;
-  op.operands = {StoreTo(Exchange(kernel_.TypeOf(source), false), source, out, span)};
+  op.operands = {Exchanged(source, out, span)};
   op.results = {kernel_.AddValueAfter(result, "_staged", type)};
   const ValueId view = op.results[0];
   out.push_back(std::move(op));
@@ -124,6 +124,19 @@ const std::string& Staging::Exchange(const ir::Type& type, bool is_reshaped) {
   return buffer;
 }
 
+ValueId Staging::Exchanged(ValueId variable, Region& out, Span span) {
+  const std::string& buffer = Exchange(kernel_.TypeOf(variable), false);
+  const auto held = exchanged_.find(buffer);
+  if (held != exchanged_.end() && held->second.variable == variable) return held->second.view;
+  const ValueId view = StoreTo(buffer, variable, out, span);
+  exchanged_[buffer] = {variable, view};
+  return view;
+}
+
+void Staging::ForgetExchanged(ValueId variable) {
+  std::erase_if(exchanged_, [&](const auto& held) { return held.second.variable == variable; });
+}
+
 ValueId Staging::Load(ValueId view, ValueId result, Region& out, Span span) {
   ir::Type& type = kernel_.TypeOf(result);
   type.space = Space::kRegister;
@@ -155,8 +168,9 @@ void Staging::RewriteCat(Op op, Region& out) {
   for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
   kernel_.TypeOf(result).space = Space::kRegister;
   if (stays) return out.push_back(std::move(op));
-  const ValueId view = NewView(Exchange(kernel_.TypeOf(result), false), kernel_.values[result].name + "_staged",
-                               kernel_.TypeOf(result), out, op.span);
+  const std::string& buffer = Exchange(kernel_.TypeOf(result), false);
+  const ValueId view = NewView(buffer, kernel_.values[result].name + "_staged", kernel_.TypeOf(result), out, op.span);
+  exchanged_.erase(buffer);
   for (size_t i = 0; i < op.operands.size(); ++i) StorePart(view, op.operands[i], places[i], out, op.span);
   Load(view, result, out, op.span);
 }
@@ -175,9 +189,12 @@ void Staging::RewriteAssignPart(Op op, Region& out) {
   const bool stays = StaysWithThreads(op.operands[0], op.operands[1], op.scalars);
   for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
   const ValueId variable = op.operands[0], value = op.operands[1];
-  if (stays) return out.push_back(std::move(op));
-  // The whole, the part over it, and the whole again.
-  const ValueId view = StoreTo(Exchange(kernel_.TypeOf(variable), false), variable, out, op.span);
+  if (stays) {
+    ForgetExchanged(variable);
+    return out.push_back(std::move(op));
+  }
+  // The whole, the part over it, and the whole again: the buffer holds the variable as it is then.
+  const ValueId view = Exchanged(variable, out, op.span);
   StorePart(view, value, op.scalars, out, op.span);
   Op assign{OpCode::kAssign,
             {},

@@ -258,6 +258,47 @@ void Staging::NotePart(const Op& part) {
                                    : StagedPart{symbolic::Add(outer->second.col, part.scalars[1]), outer->second.whole};
 }
 
+void Staging::RewriteRegions(Op& op, Region& out) {
+  const bool is_loop = ir::IsLoop(op.code);
+  if (is_loop) exchanged_.clear();  // an iteration may come behind another
+  const auto exchanged = exchanged_;
+  auto known = exchanged_;  // behind each of the regions
+  for (Region& region : op.regions) {
+    const auto staged = staged_;
+    const auto turned = turned_;
+    exchanged_ = exchanged;
+    region = Rewrite(region);
+    turned_ = turned;
+    std::erase_if(known, [&](const auto& held) {
+      const auto still = exchanged_.find(held.first);
+      return still == exchanged_.end() || still->second != held.second;
+    });
+    if (is_loop)
+      HoistStagings(op, staged, out);
+    else
+      staged_ = staged;  // what was staged inside is not known to have happened outside
+  }
+  exchanged_ = std::move(known);
+}
+
+void Staging::HoistStagings(Op& loop, const std::map<ValueId, ValueId>& before, Region& out) {
+  Region& body = loop.regions[0];
+  std::set<ValueId> made, views;
+  ForEachOp(body, [&](const Op& op) { made.insert(op.results.begin(), op.results.end()); });
+  std::erase_if(staged_, [&](const auto& staged) { return !before.contains(staged.first) && made.contains(staged.first); });
+  for (const Op& op : body) {
+    const bool stores = op.code == OpCode::kStoreShared && staged_.contains(op.operands[1]);
+    if (stores && staged_.at(op.operands[1]) == op.operands[0]) views.insert(op.operands[0]);
+  }
+  std::erase_if(staged_, [&](const auto& staged) { return !before.contains(staged.first) && !views.contains(staged.second); });
+  const auto leaves = [&](const Op& op) {
+    const bool stages = op.code == OpCode::kView || op.code == OpCode::kStoreShared;
+    return stages && views.contains(op.code == OpCode::kView ? op.results[0] : op.operands[0]);
+  };
+  std::copy_if(body.begin(), body.end(), std::back_inserter(out), leaves);
+  std::erase_if(body, leaves);
+}
+
 void Staging::RewriteOp(const Op& source, Region& out) {
   Op op = source;
   switch (op.code) {
@@ -287,17 +328,12 @@ void Staging::RewriteOp(const Op& source, Region& out) {
     case OpCode::kFor:
     case OpCode::kIf:
       PlaceBefore(op, out);
-      for (Region& region : op.regions) {
-        const auto staged = staged_;
-        const auto turned = turned_;
-        region = Rewrite(region);
-        turned_ = turned;
-        staged_ = staged;  // what was staged inside is not known to have happened outside
-      }
+      RewriteRegions(op, out);
       out.push_back(std::move(op));
       return;
     default:
       for (ValueId& value : op.operands) value = InRegisters(value, out, op.span);
+      if (ir::Assigns(op.code)) ForgetExchanged(op.operands[0]);
       for (ValueId value : op.results) kernel_.TypeOf(value).space = Space::kRegister;
       out.push_back(std::move(op));
   }

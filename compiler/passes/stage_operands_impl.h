@@ -29,6 +29,12 @@ struct StagedPart {
   ir::Type whole;
 };
 
+/// What a buffer holds in which variables are exchanged.
+struct ExchangedVariable {
+  ir::ValueId variable = ir::kNone, view = ir::kNone;
+  bool operator==(const ExchangedVariable&) const = default;
+};
+
 class Staging {
  public:
   Staging(ir::Kernel& kernel, ir::Worker& worker, const Target& target, Diagnostics& diagnostics)
@@ -150,6 +156,14 @@ class Staging {
   ir::ValueId StoreTo(const std::string& buffer, ir::ValueId value, ir::Region& out, Span span);
   /// The buffer of this shape for what is loaded again at once. That of tiles that are loaded in other rows has no swizzle.
   const std::string& Exchange(const ir::Type& type, bool is_reshaped);
+  /// The view of a variable as it is now in its buffer, where it is stored unless it is there.
+  ir::ValueId Exchanged(ir::ValueId variable, ir::Region& out, Span span);
+  /// The variable is no longer what a buffer holds.
+  void ForgetExchanged(ir::ValueId variable);
+  /// Rewrites the regions of a loop or branch, and says what is known behind it.
+  void RewriteRegions(ir::Op& op, ir::Region& out);
+  /// What a loop has staged that is the same in each iteration is staged in front of it.
+  void HoistStagings(ir::Op& loop, const std::map<ir::ValueId, ir::ValueId>& before, ir::Region& out);
   /// What a view shows, in registers as `result`.
   ir::ValueId Load(ir::ValueId view, ir::ValueId result, ir::Region& out, Span span);
   ir::ValueId NewView(const std::string& buffer, const std::string& name, ir::Type type, ir::Region& out, Span span);
@@ -170,6 +184,7 @@ class Staging {
   std::map<ir::ValueId, StagedPart> place_of_;       // part in shared memory -> where it begins
   std::set<ir::ValueId> operands_;                   // what a product or a send takes, as it is, turned or in parts
   std::map<std::tuple<int, int64_t, int64_t, bool>, std::string> exchanges_;
+  std::map<std::string, ExchangedVariable> exchanged_;                                            // of these buffers, by name
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, int, int, int64_t>, std::string> scratches_;  // by statement and shape
   std::set<ir::ValueId> movable_;              // what is turned, taken in parts, multiplied or sent: shared memory may be its place
   std::map<ir::ValueId, ir::Op> vectors_;      // as NoteVector says, with what makes them

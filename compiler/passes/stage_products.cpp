@@ -69,6 +69,7 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
   CheckProduct(op);
   const bool has_acc = op.code == OpCode::kAccumulate;
   ValueId acc = has_acc ? Current(op.operands[0]) : op.results[0];
+  ForgetExchanged(acc);
   ValueId a = Current(op.operands[has_acc]);
   // The left operand may stay in registers; one that was only read goes through shared memory.
   if (!IsShared(a) && pending_.find(a) != pending_.end()) a = InShared(a, out, op.span);
