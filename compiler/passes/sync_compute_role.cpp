@@ -121,18 +121,36 @@ void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Reg
 void ComputeRoleSync::Loop(Op op, Region& out) {
   WaitGroups(0, op.span, out);
   if (op.code == OpCode::kForTiles && op.TakesTurns()) TakeTurns(kernel_, worker_, rings_, op, out);
-  staging_.EnterLoop(op);
   if (const std::optional<ProductsInFlight> flight = FindProductsInFlight(kernel_, op, slot_of_)) {
+    staging_.EnterLoop(op);
     FlyAround(std::move(op), *flight, out);
+    staging_.LeaveLoop();
   } else {
-    op.regions[0] = Rewrite(op.regions[0]);
+    RewriteLoop(op);
     out.push_back(std::move(op));
   }
+}
+
+void ComputeRoleSync::RewriteLoop(Op& op) {
+  staging_.EnterLoop(op);
+  op.regions[0] = Rewrite(op.regions[0]);
   staging_.LeaveLoop();
+}
+
+void ComputeRoleSync::RewriteBranches(Op& op) {
+  const std::set<std::string> before = staging_.in_use();
+  std::set<std::string> behind = before;  // of a branch that is not there
+  for (Region& inner : op.regions) {
+    staging_.SetInUse(before);
+    inner = Rewrite(inner);
+    behind.insert(staging_.in_use().begin(), staging_.in_use().end());
+  }
+  staging_.SetInUse(std::move(behind));
 }
 
 void ComputeRoleSync::RewriteOp(Op op, const Region& region, size_t index, Region& out) {
   staging_.Before(op.code, out);
+  staging_.NoteReads(op);
   switch (op.code) {
     case OpCode::kReceive: return Receive(std::move(op), region, index, out);
     case OpCode::kSend: return Send(op, region, index, out);
@@ -150,9 +168,10 @@ void ComputeRoleSync::RewriteOp(Op op, const Region& region, size_t index, Regio
       [[fallthrough]];
     case OpCode::kUnroll:
       WaitGroups(0, op.span, out);
-      if (op.code == OpCode::kUnroll) staging_.EnterLoop(op);
-      for (Region& inner : op.regions) inner = Rewrite(inner);
-      if (op.code == OpCode::kUnroll) staging_.LeaveLoop();
+      if (op.code == OpCode::kUnroll)
+        RewriteLoop(op);
+      else
+        RewriteBranches(op);
       out.push_back(std::move(op));
       return;
     case OpCode::kSplitSend:

@@ -69,6 +69,8 @@ class ComputeRoleSync {
   void Product(Op op, Region& out);
   void StoreShared(Op op, Region& out);
   void Loop(Op op, Region& out);
+  void RewriteLoop(Op& op);
+  void RewriteBranches(Op& op);
   void FlyAround(Op op, const ProductsInFlight& flight, Region& out);
 
   Region ReleasePrevious(const std::vector<std::string>& pipes, Span span) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
 #include "compiler/passes/sync_roles.h"
 
@@ -48,14 +49,26 @@ bool StagingSync::Overwrites(const std::string& buffer, const std::set<std::stri
   });
 }
 
+void StagingSync::NoteReads(const Op& op) {
+  if (ir::IsPartOrTranspose(op.code)) return;
+  for (size_t i = ir::FillsShared(op) ? 1 : 0; i < op.operands.size(); ++i) {
+    if (const std::string* buffer = BufferOf(op.operands[i])) in_use_.insert(*buffer);
+  }
+}
+
 void StagingSync::EnterLoop(const Op& loop) {
   ++depth_;
   chunk_ = loop.code == OpCode::kUnroll ? loop.symbol : "";
+  before_loops_.push_back(in_use_);
+  // The iteration before may have read whatever this one reads.
+  ForEachOp(loop.regions[0], [&](const Op& op) { NoteReads(op); });
 }
 
 void StagingSync::LeaveLoop() {
   --depth_;
   chunk_.clear();
+  in_use_.merge(before_loops_.back());
+  before_loops_.pop_back();
 }
 
 /// Whether the only loop around the operation at hand is an unrolled one that takes another buffer of the array in each turn.
@@ -65,11 +78,23 @@ bool StagingSync::IsNewEachTurn(ValueId view) const {
          index->second->name == chunk_;
 }
 
+/// What units read is done behind a wait, which not every warp is behind at a meeting.
+bool StagingSync::IsReused(const std::string& buffer, ValueId view) const {
+  const bool is_read_by_warps = !read_by_units_.contains(buffer) && !FindBuffer(kernel_, buffer).shares_room;
+  if (depth_ > 0 && IsNewEachTurn(view)) return Overwrites(buffer, written_);
+  return is_read_by_warps ? in_use_.contains(buffer) : depth_ > 0 || Overwrites(buffer, written_);
+}
+
+void StagingSync::Meet(Span span, Region& out) {
+  out.push_back(MakeOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, span));
+  in_use_.clear();
+}
+
 void StagingSync::Store(Op op, Region& out) {
   const std::string buffer = buffer_of_.at(op.operands[0]);
   if (Overwrites(buffer, batch_.buffers)) Publish(out);
   const Span span = op.span;
-  const bool is_reused = Overwrites(buffer, written_) || (depth_ > 0 && !IsNewEachTurn(op.operands[0]));
+  const bool is_reused = IsReused(buffer, op.operands[0]);
   const bool is_stored_from = stored_from_.contains(buffer);
   if (is_reused && is_stored_from) {
     out.push_back(Explain("This buffer is free once the copy engine has read what it held and all warps know it.", span));
@@ -77,7 +102,7 @@ void StagingSync::Store(Op op, Region& out) {
   }
   if (is_reused && (is_stored_from || !batch_.has_met)) {
     if (!is_stored_from) out.push_back(Explain("This buffer is free once all warps have read what it held.", span));
-    out.push_back(MakeOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, span));
+    Meet(span, out);
     batch_.has_met = true;
   }
   out.push_back(std::move(op));
@@ -95,7 +120,7 @@ void StagingSync::Before(OpCode code, Region& out) {
 void StagingSync::Publish(Region& out) {
   if (batch_.buffers.empty()) return;
   if (batch_.is_fenced) out.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, batch_.span));
-  out.push_back(MakeOp(OpCode::kSyncRole, "", "", ir::kOfWarpgroup, batch_.span));
+  Meet(batch_.span, out);
   batch_ = {};
 }
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/ir/ir.h"
 
@@ -23,6 +25,8 @@ class StagingSync {
 
   /// A store into a buffer, of a tile or a copy from global memory, behind the meeting that it needs.
   void Store(ir::Op op, ir::Region& out);
+  /// A warp may still read what `op` reads when others go on.
+  void NoteReads(const ir::Op& op);
   /// A wait of each warp for itself, behind which all must meet before they write.
   void NoteWait() { batch_.has_met = false; }
   /// In front of an operation of `code`: stores behind each other share the meetings in front of and behind them.
@@ -32,9 +36,15 @@ class StagingSync {
 
   void EnterLoop(const ir::Op& loop);
   void LeaveLoop();
+  /// Buffers that a warp may still read, since all met: to be put back for each branch, and together behind them.
+  const std::set<std::string>& in_use() const { return in_use_; }
+  void SetInUse(std::set<std::string> buffers) { in_use_ = std::move(buffers); }
 
  private:
   bool IsNewEachTurn(ir::ValueId view) const;
+  /// Whether the buffer, into which `view` looks, may still be read when it is written again.
+  bool IsReused(const std::string& buffer, ir::ValueId view) const;
+  void Meet(Span span, ir::Region& out);
 
   /// Stores that no meeting has followed yet.
   struct Batch {
@@ -50,6 +60,8 @@ class StagingSync {
   std::set<std::string> stored_from_;                // buffers that the copy engine stores from
   std::set<std::string> read_by_units_;              // buffers that it or the matrix unit reads
   std::set<std::string> written_;                    // so far
+  std::set<std::string> in_use_;
+  std::vector<std::set<std::string>> before_loops_;  // what was in use in front of each loop around
   int depth_ = 0;                                    // loops around the operation at hand
   std::string chunk_;                                // what the innermost loop counts, if it is an unrolled one
   Batch batch_;
