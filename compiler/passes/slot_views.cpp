@@ -10,13 +10,14 @@
 namespace tkc::passes {
 
 using ir::Op;
+using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
 SlotOfView SlotsOfViews(const Region& region) {
   SlotOfView slot_of;
   ForEachOp(region, [&](const Op& op) {
-    if (op.code == ir::OpCode::kReceive) {
+    if (op.code == OpCode::kReceive) {
       for (const ValueId value : op.results) slot_of[value] = value;
     } else if (ir::IsPartOrTranspose(op.code)) {
       const auto slot = slot_of.find(op.operands[0]);
@@ -42,12 +43,40 @@ size_t LastUse(const Region& region, size_t receive, const std::vector<ValueId>&
   return last;
 }
 
+bool FillsBeside(const ir::Kernel& kernel, const Region& region, size_t index) {
+  const auto part_of = [&](const Op& store) -> const Op* {
+    if (store.code != OpCode::kStoreShared) return nullptr;
+    const auto makes_part = [&](const Op& op) { return op.code == OpCode::kPart && op.results[0] == store.operands[0]; };
+    const auto part = std::find_if(region.begin(), region.end(), makes_part);
+    return part == region.end() ? nullptr : &*part;
+  };
+  const auto is_apart = [&](const Op& one, const Op& other, size_t axis) {
+    const auto extent = [&](const Op& part) {
+      const ir::Type& type = kernel.TypeOf(part.results[0]);
+      return axis == 0 ? type.rows : type.cols;
+    };
+    int64_t first = 0, second = 0;
+    return symbolic::IsInt(one.scalars[axis], &first) && symbolic::IsInt(other.scalars[axis], &second) &&
+           (first + extent(one) <= second || second + extent(other) <= first);
+  };
+  const Op* const part = part_of(region[index]);
+  bool found = false;
+  for (size_t i = index; part && i-- > 0;) {
+    if (region[i].code == OpCode::kPart) continue;
+    const Op* const other = part_of(region[i]);
+    if (!other || other->operands != part->operands) break;
+    if (!is_apart(*other, *part, 0) && !is_apart(*other, *part, 1)) return false;
+    found = true;
+  }
+  return found;
+}
+
 void ViewFields(const ir::Kernel& kernel, const Op& receive, const std::string& slot,
                 const std::function<bool(ValueId result)>& is_used, Region& out) {
   const ir::Pipe& pipe = FindPipe(kernel, receive.symbol);
   for (size_t i = 0; i < receive.results.size(); ++i) {
     if (!is_used(receive.results[i])) continue;
-    Op view = MakeOp(ir::OpCode::kView, FieldBuffer(pipe, i), slot, 0, receive.span);
+    Op view = MakeOp(OpCode::kView, FieldBuffer(pipe, i), slot, 0, receive.span);
     view.results = {receive.results[i]};
     out.push_back(std::move(view));
   }

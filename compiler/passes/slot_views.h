@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which operations read a slot that has been received: by way of the views of it.
+// Which operations read a slot that has been received: by way of the views of it. Which fill parts of one view that lie beside each
+// other.
 #pragma once
 
 #include <functional>
@@ -20,6 +21,9 @@ bool UsesSlot(const ir::Op& op, const std::vector<ir::ValueId>& slots, const Slo
 
 /// The last operation of the region that does, or `receive`.
 size_t LastUse(const ir::Region& region, size_t receive, const std::vector<ir::ValueId>& slots, const SlotOfView& slot_of);
+
+/// Whether the operation fills a part of a view beside those that the stores right in front of it fill: no element twice.
+bool FillsBeside(const ir::Kernel& kernel, const ir::Region& region, size_t index);
 
 /// Adds the views of the fields in `slot` that the receive brings, of those that are used.
 void ViewFields(const ir::Kernel& kernel, const ir::Op& receive, const std::string& slot,

@@ -10,6 +10,7 @@
 #include "compiler/ir/queries.h"
 #include "compiler/passes/products_in_flight.h"
 #include "compiler/passes/sent_slots.h"
+#include "compiler/passes/slot_views.h"
 
 namespace tkc::passes {
 namespace computing {
@@ -95,7 +96,7 @@ void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region&
     held_.push_back({pipe.name, last_use, op.span});
 }
 
-void ComputeRoleSync::StoreShared(Op op, Region& out) {
+void ComputeRoleSync::StoreShared(Op op, bool is_beside, Region& out) {
   WaitFor(op, out);
   const std::string* buffer = staging_.BufferOf(op.operands[0]);
   for (size_t i = in_flight_.size(); i-- > 0;) {
@@ -104,7 +105,7 @@ void ComputeRoleSync::StoreShared(Op op, Region& out) {
     staging_.NoteWait();
     break;
   }
-  staging_.Store(std::move(op), out);
+  staging_.Store(std::move(op), is_beside, out);
 }
 
 void ComputeRoleSync::Send(const Op& op, const Region& region, size_t index, Region& out) {
@@ -156,7 +157,7 @@ void ComputeRoleSync::RewriteOp(Op op, const Region& region, size_t index, Regio
     case OpCode::kSend: return Send(op, region, index, out);
     case OpCode::kMma: return Product(std::move(op), out);
     case OpCode::kStoreShared:
-    case OpCode::kCopyToShared: return StoreShared(std::move(op), out);
+    case OpCode::kCopyToShared: return StoreShared(std::move(op), FillsBeside(kernel_, region, index), out);
     case OpCode::kForTiles:
     case OpCode::kFor: return Loop(std::move(op), out);
     case OpCode::kIf:

@@ -67,7 +67,7 @@ class ComputeRoleSync {
   void ViewSlot(const Op& receive, const std::string& slot, const Region& region, size_t index, Region& out);
   void Send(const Op& op, const Region& region, size_t index, Region& out);
   void Product(Op op, Region& out);
-  void StoreShared(Op op, Region& out);
+  void StoreShared(Op op, bool is_beside, Region& out);
   void Loop(Op op, Region& out);
   void RewriteLoop(Op& op);
   void RewriteBranches(Op& op);

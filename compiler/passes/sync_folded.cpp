@@ -16,6 +16,7 @@
 
 #include "compiler/ir/queries.h"
 #include "compiler/passes/meetings.h"
+#include "compiler/passes/slot_views.h"
 #include "compiler/support/internal_error.h"
 
 namespace tkc::passes {
@@ -313,7 +314,7 @@ void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State&
     case OpCode::kStoreShared:
     case OpCode::kCopyToShared: {
       const Place place = PlaceOf(op.operands[0], state);
-      Write(place, op.span, state, out);
+      if (!FillsBeside(kernel_, region, index)) Write(place, op.span, state, out);
       if (IsOwn(place))
         state.own_written.insert(place);
       else if (!IsGuarded(place))

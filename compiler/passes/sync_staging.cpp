@@ -51,7 +51,7 @@ bool StagingSync::Overwrites(const std::string& buffer, const std::set<std::stri
 
 void StagingSync::NoteReads(const Op& op) {
   if (ir::IsPartOrTranspose(op.code)) return;
-  for (size_t i = ir::FillsShared(op) ? 1 : 0; i < op.operands.size(); ++i) {
+  for (size_t i = ir::FillsShared(op.code) ? 1 : 0; i < op.operands.size(); ++i) {
     if (const std::string* buffer = BufferOf(op.operands[i])) in_use_.insert(*buffer);
   }
 }
@@ -90,11 +90,11 @@ void StagingSync::Meet(Span span, Region& out) {
   in_use_.clear();
 }
 
-void StagingSync::Store(Op op, Region& out) {
+void StagingSync::Store(Op op, bool is_beside, Region& out) {
   const std::string buffer = buffer_of_.at(op.operands[0]);
-  if (Overwrites(buffer, batch_.buffers)) Publish(out);
+  if (!is_beside && Overwrites(buffer, batch_.buffers)) Publish(out);
   const Span span = op.span;
-  const bool is_reused = IsReused(buffer, op.operands[0]);
+  const bool is_reused = !is_beside && IsReused(buffer, op.operands[0]);
   const bool is_stored_from = stored_from_.contains(buffer);
   if (is_reused && is_stored_from) {
     out.push_back(Explain("This buffer is free once the copy engine has read what it held and all warps know it.", span));
@@ -113,7 +113,7 @@ void StagingSync::Store(Op op, Region& out) {
 }
 
 void StagingSync::Before(OpCode code, Region& out) {
-  const bool is_view = code == OpCode::kView || code == OpCode::kTranspose;
+  const bool is_view = code == OpCode::kView || ir::IsPartOrTranspose(code);
   if (!is_view && code != OpCode::kStoreShared && code != OpCode::kCopyToShared) Publish(out);
 }
 

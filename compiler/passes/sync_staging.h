@@ -23,8 +23,9 @@ class StagingSync {
   /// Whether the copy engine stores from any.
   bool HasEngineStores() const { return !stored_from_.empty(); }
 
-  /// A store into a buffer, of a tile or a copy from global memory, behind the meeting that it needs.
-  void Store(ir::Op op, ir::Region& out);
+  /// A store into a buffer, of a tile or a copy from global memory, behind the meeting that it needs. `is_beside`: it needs none,
+  /// as the stores in front of it fill other parts of the same tile.
+  void Store(ir::Op op, bool is_beside, ir::Region& out);
   /// A warp may still read what `op` reads when others go on.
   void NoteReads(const ir::Op& op);
   /// A wait of each warp for itself, behind which all must meet before they write.
