@@ -36,7 +36,7 @@ ComputeRoleSync::ComputeRoleSync(ir::Kernel& kernel, const ir::Worker& worker, c
     }
     if (ir::IsPartOrTranspose(op.code) || op.code == OpCode::kMma || op.code == OpCode::kStoreAsync) return;
     for (const ValueId operand : op.operands) {
-      if (const auto slot = slot_of_.find(operand); slot != slot_of_.end()) loaded_.insert(pipe_of_.at(slot->second));
+      if (const auto slot = slot_of_.find(operand); slot != slot_of_.end()) loaded_.insert(slot->second);
     }
   });
 }
@@ -50,12 +50,19 @@ Region ComputeRoleSync::Run(const Region& body) {
   return out;
 }
 
+bool ComputeRoleSync::IsFenced(const Op& receive) const {
+  const bool is_any = receive.Is(ir::kPreviousReceive);
+  const auto is_of_slot = [&](ValueId value) {
+    return is_any ? pipe_of_.at(value) == receive.symbol : std::ranges::find(receive.results, value) != receive.results.end();
+  };
+  return traffic_.refilled.contains(receive.symbol) && std::ranges::any_of(loaded_, is_of_slot);
+}
+
 void ComputeRoleSync::ReleaseSlot(const Release& release, Region& out) {
   if (!release.is_previous) held_pipes_.erase(release.pipe);
   if (traffic_.filled_once.count(release.pipe) == 0) {
-    const bool is_fenced = IsFenced(release.pipe);
     out.push_back(Explain("This worker is done with the slot: it goes back.", release.span));
-    if (is_fenced) out.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, release.span));
+    if (release.is_fenced) out.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, release.span));
     const std::string slot = present_.at(release.pipe) + (release.is_previous ? ".previous" : "");
     out.push_back(MakeOp(OpCode::kArrive, EmptyBarrier(release.pipe), slot, release_kind_.at(release.pipe), release.span));
   }
@@ -72,7 +79,7 @@ void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region&
   const size_t last_use = LastUse(region, index, op.results, slot_of_);
   if (op.Is(ir::kPreviousReceive)) {  // it is there
     ViewSlot(op, present_.at(pipe.name) + ".previous", region, index, out);
-    held_.push_back({pipe.name, last_use, op.span, /*is_previous=*/true});
+    held_.push_back({{pipe.name, op.span, IsFenced(op), /*is_previous=*/true}, last_use});
     return;
   }
   // A slot that only waits for a product to finish is released first: the ring stands at the oldest slot held. So is a loop's last
@@ -93,7 +100,7 @@ void ComputeRoleSync::Receive(Op op, const Region& region, size_t index, Region&
   if (op.Is(ir::kKeptReceive))
     kept_.push_back(std::move(op));
   else
-    held_.push_back({pipe.name, last_use, op.span});
+    held_.push_back({{pipe.name, op.span, IsFenced(op)}, last_use});
 }
 
 void ComputeRoleSync::StoreShared(Op op, bool is_beside, Region& out) {
@@ -216,7 +223,7 @@ Region ComputeRoleSync::Rewrite(const Region& region) {
         ++held;
         continue;
       }
-      const Release release{held->pipe, held->span, held->is_previous};
+      const Release release = held->release;
       // A product in flight may read the slot although a later operation was its last use.
       const auto reader =
           std::find_if(in_flight_.rbegin(), in_flight_.rend(), [&](const Group& g) { return g.pipes.count(release.pipe) != 0; });

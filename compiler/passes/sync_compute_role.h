@@ -25,6 +25,7 @@ using ir::ValueId;
 struct Release {
   std::string pipe;
   Span span;
+  bool is_fenced = false;    // ordinary code may have read the slot, and the copy engine fills it again
   bool is_previous = false;  // the slot before the one at hand: a kept one, or a loop's last, from which it has gone on
 };
 
@@ -46,10 +47,8 @@ struct Group {
 
 /// A received slot until its release.
 struct Held {
-  std::string pipe;
+  Release release;
   size_t last_use;  // index in the region
-  Span span;
-  bool is_previous = false;  // the slot before the one at hand, which was kept
 };
 
 /// What its files share: sync_compute_role.cpp, and sync_products.cpp for the groups in flight.
@@ -73,7 +72,7 @@ class ComputeRoleSync {
   void RewriteBranches(Op& op);
   void FlyAround(Op op, const ProductsInFlight& flight, Region& out);
 
-  Region ReleasePrevious(const std::vector<std::string>& pipes, Span span) const;
+  Region ReleasePrevious(const std::vector<Release>& slots, Span span) const;
 
   /// Waits until at most `left` groups are in flight, and releases what they held.
   void WaitGroups(size_t left, Span span, Region& out);
@@ -84,8 +83,9 @@ class ComputeRoleSync {
   void MakeRoomForLeft(Span span, Region& out);
   void ReleaseSlotsOf(const Group& done, Region& out);
   void ReleaseSlot(const Release& release, Region& out);
-  /// An arrival may overtake loads of its own warp, and the copy engine then what they are to read.
-  bool IsFenced(const std::string& pipe) const { return loaded_.contains(pipe) && traffic_.refilled.contains(pipe); }
+  /// An arrival may overtake loads of its own warp, and the copy engine then what they are to read. Of a slot that was kept it is
+  /// not known by which receive it came.
+  bool IsFenced(const Op& receive) const;
 
   ir::Kernel& kernel_;
   const ir::Worker& worker_;
@@ -97,7 +97,7 @@ class ComputeRoleSync {
   std::map<ValueId, std::string> pipe_of_;       // received value -> its pipe
   std::map<std::string, int64_t> release_kind_;  // of each pipe: what kArrive's number says
   std::map<std::string, std::string> present_;   // of each pipe received: the text of its slot at hand
-  std::set<std::string> loaded_;                 // pipes that ordinary code reads
+  std::set<ValueId> loaded_;                     // received values that ordinary code reads
   std::set<ValueId> assigned_;
   std::set<ValueId> lefts_;  // operands of products in registers
   std::deque<Group> in_flight_;

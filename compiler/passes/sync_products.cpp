@@ -82,9 +82,17 @@ void ComputeRoleSync::Product(Op op, Region& out) {
 void ComputeRoleSync::FlyAround(Op op, const ProductsInFlight& flight, Region& out) {
   const Region& source = op.regions[0];
   const std::vector<size_t>& products = flight.products;
+  const auto is_fenced = [&](const std::string& pipe) {
+    return std::ranges::any_of(
+        source, [&](const Op& each) { return each.code == OpCode::kReceive && each.symbol == pipe && IsFenced(each); });
+  };
   const auto read_last = [&](size_t product) {
+    std::vector<Release> slots;
     const auto pipes = flight.read_last.find(product);
-    return pipes == flight.read_last.end() ? std::vector<std::string>{} : pipes->second;
+    if (pipes == flight.read_last.end()) return slots;
+    for (const std::string& pipe : pipes->second)
+      slots.push_back({pipe, source[flight.products.back()].span, is_fenced(pipe), /*is_previous=*/true});
+    return slots;
   };
   const Span span = source[products.back()].span;  // behind the loop it is the last product that is waited for
   const ir::Scalar lo = op.scalars[0], hi = op.scalars[1];
@@ -111,9 +119,9 @@ void ComputeRoleSync::FlyAround(Op op, const ProductsInFlight& flight, Region& o
       if (i == products.front() && !releases.empty())
         releases = {If(symbolic::Kind::kGt, symbolic::Name(op.symbol), lo, std::move(releases), source[i].span)};
       Append(body, std::move(releases));
-      for (const std::string& pipe : read_last(i)) {
-        held_pipes_.erase(pipe);
-        body.push_back(MakeOp(OpCode::kAdvance, pipe, "", 0, source[i].span));
+      for (const Release& slot : read_last(i)) {
+        held_pipes_.erase(slot.pipe);
+        body.push_back(MakeOp(OpCode::kAdvance, slot.pipe, "", 0, source[i].span));
       }
       before = i;
     }
@@ -121,16 +129,15 @@ void ComputeRoleSync::FlyAround(Op op, const ProductsInFlight& flight, Region& o
   flies_around_ = false;
   held_ = std::move(outer);
   for (Group& group : in_flight_) group.loop = {lo, hi, span};
-  for (const std::string& pipe : read_last(products.back()))
-    in_flight_.back().releases.push_back({pipe, span, /*is_previous=*/true});
+  for (Release& slot : read_last(products.back())) in_flight_.back().releases.push_back(std::move(slot));
   op.regions[0] = std::move(body);
   out.push_back(std::move(op));
 }
 
 void ComputeRoleSync::ReleaseSlotsOf(const Group& done, Region& out) {
-  std::vector<std::string> previous;
+  std::vector<Release> previous;
   for (const Release& release : done.releases) {
-    if (release.is_previous && done.loop) previous.push_back(release.pipe);
+    if (release.is_previous && done.loop) previous.push_back(release);
   }
   if (!previous.empty())
     AppendIfAny(done.loop->lo, done.loop->hi, ReleasePrevious(previous, done.loop->product), done.loop->product, out);
@@ -139,11 +146,12 @@ void ComputeRoleSync::ReleaseSlotsOf(const Group& done, Region& out) {
   }
 }
 
-Region ComputeRoleSync::ReleasePrevious(const std::vector<std::string>& pipes, Span span) const {
+Region ComputeRoleSync::ReleasePrevious(const std::vector<Release>& slots, Span span) const {
   Region releases;
-  for (const std::string& pipe : pipes) {
-    if (IsFenced(pipe)) releases.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, span));
-    releases.push_back(MakeOp(OpCode::kArrive, EmptyBarrier(pipe), present_.at(pipe) + ".previous", release_kind_.at(pipe), span));
+  for (const Release& slot : slots) {
+    if (slot.is_fenced) releases.push_back(MakeOp(OpCode::kFenceAsync, "", "", 0, span));
+    releases.push_back(
+        MakeOp(OpCode::kArrive, EmptyBarrier(slot.pipe), present_.at(slot.pipe) + ".previous", release_kind_.at(slot.pipe), span));
   }
   return releases;
 }
