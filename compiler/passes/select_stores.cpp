@@ -26,9 +26,14 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-constexpr int64_t kStagingBytes = 16384;  // for each instance of a worker: what the slots can spare
+constexpr int64_t kStagingBytes = 16384;  // at most, for each instance of a worker: what the slots can spare
 constexpr int64_t kChunkBytes = 4096;     // of rows that are stored turned
 constexpr int64_t kTurnedAtOnce = 16;     // columns of a tile in registers, by the instruction that stores four matrices
+
+/// The lanes of a warp that hold a column store whole sectors, if elements have so many bytes; each of many rows of memory takes an
+/// address, though, beside the tile.
+constexpr int kBytesOfSectors = 4;
+constexpr int64_t kManyRows = 64;
 
 /// The rows of memory that `store` fills lie along the columns of its tile.
 bool IsTurned(const Op& store) { return store.IsTurned(); }
@@ -39,7 +44,7 @@ bool IsTurned(const Op& store) { return store.IsTurned(); }
 /// a tile that is stored turned, whole rows, and as many as matrix instructions turn at once if that divides them.
 int64_t ChunkCols(const Op& store, const ir::Type& tile, DType dtype) {
   if (IsTurned(store)) {
-    if (Bytes(dtype) != 2) return 0;
+    if (Bytes(dtype) != 2 && (Bytes(dtype) != kBytesOfSectors || tile.cols < kManyRows)) return 0;
     for (const int64_t unit : {kTurnedAtOnce, kTurnedAtOnce / 2}) {
       for (int64_t cols = std::max(unit, kChunkBytes / (tile.rows * Bytes(dtype)) / unit * unit); cols >= unit; cols -= unit) {
         if (tile.cols % cols == 0) return cols;
@@ -56,7 +61,7 @@ int64_t ChunkCols(const Op& store, const ir::Type& tile, DType dtype) {
 /// A chunk's buffer comes round after this many chunks on every path, so that the wait before it is a static number. `most_bytes`:
 /// of shared memory, for all of them.
 int64_t StagingBuffers(int64_t chunks, int64_t chunk_bytes, int64_t most_bytes) {
-  for (int64_t count = std::min<int64_t>(4, std::min(kStagingBytes, most_bytes) / chunk_bytes); count > 1; --count) {
+  for (int64_t count = std::min<int64_t>(4, most_bytes / chunk_bytes); count > 1; --count) {
     if (chunks % count == 0) return count;
   }
   return 1;
@@ -106,7 +111,7 @@ struct Stores {
   const std::set<std::string> of_loops = PipesOfLoops(kernel);
   std::map<std::string, bool> own_stages{};  // staging buffers of the worker, and whether the engine reads them
 
-  ir::Buffer StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, bool by_engine,
+  ir::Buffer StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, int64_t most_bytes, bool by_engine,
                            const std::string& purpose);
   Op StoreStaged(const Op& access, ValueId stage, const ir::Buffer& buffer, bool by_engine);
   Region StagedStore(const Op& store);
@@ -120,7 +125,7 @@ struct Stores {
 /// The buffer in which the worker stages the chunks of a tile for the tensor. A worker's stores of one shape take turns with one
 /// buffer. Another worker, another shape of chunk or number of them has its own; and so have stores by threads beside those by the
 /// engine, as the waits before a chunk count the latter only.
-ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, bool by_engine,
+ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, int64_t most_bytes, bool by_engine,
                                  const std::string& purpose) {
   ir::Buffer buffer;
   buffer.name = tensor.name + "_stage";
@@ -130,7 +135,7 @@ ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& t
   buffer.instances = worker.instances;
   if (!target.folds_copies) {
     const int64_t bytes = BytesBesideSlots(kernel, of_loops, for_tiles, buffer.TileBytes() * buffer.instances);
-    buffer.count = StagingBuffers(chunks, buffer.TileBytes(), bytes / buffer.instances);
+    buffer.count = StagingBuffers(chunks, buffer.TileBytes(), std::min(most_bytes, bytes / buffer.instances));
   }
   buffer.swizzle = layout::ChooseSwizzle(tensor.dtype, chunk.rows, chunk.cols);
   buffer.purpose = purpose;
@@ -175,9 +180,11 @@ Region Stores::StagedStore(const Op& store) {
   const bool is_turned = IsTurned(store);
   ir::Type staged{tensor.dtype, type.rows, chunk_cols, ir::Space::kShared, false};
   if (is_turned) std::swap(staged.rows, staged.cols);
+  // What could as well be stored from registers takes less from the slots.
+  const int64_t most_bytes = is_turned && Bytes(tensor.dtype) == kBytesOfSectors ? kStagingBytes / 2 : kStagingBytes;
   const bool by_engine = IsStoredByEngine(store);
   const ir::Buffer buffer =
-      StagingBuffer(staged, tensor, chunks, by_engine,
+      StagingBuffer(staged, tensor, chunks, most_bytes, by_engine,
                     fmt::format("staging of {}, {} {} at a time", tensor.name, chunk_cols, is_turned ? "rows" : "columns"));
   const std::string counter = tensor.name + "_chunk";
   const ir::Scalar first = chunks == 1 ? symbolic::Int(0) : symbolic::Mul(symbolic::Name(counter), symbolic::Int(chunk_cols));
