@@ -88,8 +88,8 @@ int Threads(const RegisterLayout& layout) { return layout.lanes * layout.lane_ro
 
 }  // namespace
 
-RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes, int64_t most_vec) {
-  int64_t rows = 0, cols = 0;  // greatest common divisors over the tiles that have more than one
+RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes, int64_t most_vec, int64_t shift) {
+  int64_t rows = shift, cols = 0;  // greatest common divisors over the tiles that have more than one
   int narrowest = 0;
   int64_t most_lanes = lanes, largest = 0;
   bool is_row = false, has_windows = false, is_turned = false, has_long_column = false, are_vectors = true;

@@ -29,8 +29,8 @@ inline constexpr int64_t kAnyVector = 16;  // elements: as many as memory moves 
 /// vectors occupy more of them. A row of what is turned around has few lanes. Of windows a thread has rows that are neighbours, so
 /// that most of those of one window are also its rows of the next. Where there are but long rows and long columns, lanes are shared
 /// out so that both take few registers. Shapes without powers of two leave lanes and warps holding copies.
-/// No vector has more than `most_vec` elements.
-RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes = 32, int64_t most_vec = kAnyVector);
+/// No vector has more than `most_vec` elements. `shift`: a multiple of the rows of a block, but for 0.
+RegisterLayout ChooseRowLayout(std::span<const TileShape> tiles, int lanes = 32, int64_t most_vec = kAnyVector, int64_t shift = 0);
 
 /// Whether each thread has elements of its own, and the lanes of a row move a sector of memory or more at once.
 bool IsDealtWell(const RegisterLayout& layout, std::span<const TileShape> tiles, int lanes = 32);

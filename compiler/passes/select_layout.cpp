@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -181,11 +182,41 @@ int64_t NarrowestCut(const ir::Kernel& kernel, const ir::Worker& worker) {
   return narrowest;
 }
 
+/// By how many rows parts of tiles in registers are shifted that have all their columns: a divisor of all shifts; 0: by none.
+int64_t ShiftOfParts(const ir::Kernel& kernel, const ir::Worker& worker) {
+  const std::set<ir::ValueId> in_memory = TilesInMemory(worker);
+  int64_t shift = 0, row = 0;
+  ForEachOp(worker.body, [&](const ir::Op& op) {
+    if (op.code != ir::OpCode::kPart || in_memory.contains(op.operands[0]) || !symbolic::IsInt(op.scalars[0], &row)) return;
+    if (kernel.TypeOf(op.operands[0]).cols == kernel.TypeOf(op.results[0]).cols) shift = std::gcd(shift, row);
+  });
+  return shift;
+}
+
+/// Whether parts that are shifted stay with their threads in `layout`, and nothing else gets much worse than as tiles are dealt
+/// now.
+bool ServesShifts(const ir::RegisterLayout& layout, int64_t shift, const std::vector<layout::TileShape>& shapes,
+                  const ir::Worker& worker, const Target& target) {
+  constexpr int kNarrowest = 4;  // bytes of a vector
+  const bool are_wide = std::ranges::all_of(shapes, [&](const layout::TileShape& shape) {
+    return !shape.in_memory || shape.cols == 1 || layout.vec * Bytes(shape.dtype) >= kNarrowest;
+  });
+  bool reduces_rows = false;
+  ForEachOp(worker.body, [&](const ir::Op& op) { reduces_rows |= ir::ReducesOrScans(op.code) && op.IsOfRows(); });
+  return shift % layout.RowsPerBlock() == 0 && layout::IsDealtWell(layout, shapes, target.lanes) && are_wide &&
+         (!reduces_rows || !layout.RowSpansWarps() || worker.layout.RowSpansWarps()) &&
+         layout::CostOf(layout, shapes) <= 2 * layout::CostOf(worker.layout, shapes);
+}
+
 /// Vectors as wide as the worker's tensors let them be, unless rows are cut to less than one: if narrower ones leave all that is
 /// reshaped in its registers, these.
 void DealRows(const ir::Kernel& kernel, ir::Worker& worker, const Target& target) {
   const std::vector<layout::TileShape> shapes = ShapesOfRows(kernel, worker);
   worker.layout = layout::ChooseRowLayout(shapes, target.lanes);
+  if (const int64_t shift = ShiftOfParts(kernel, worker); shift % worker.layout.RowsPerBlock() != 0) {
+    const ir::RegisterLayout shifted = layout::ChooseRowLayout(shapes, target.lanes, layout::kAnyVector, shift);
+    if (ServesShifts(shifted, shift, shapes, worker, target)) worker.layout = shifted;
+  }
   const int64_t cut = NarrowestCut(kernel, worker);
   if (cut == 0 || cut >= worker.layout.vec || ReshapedLayouts(kernel, worker).fault() == nullptr) return;
   const ir::RegisterLayout wide = std::exchange(worker.layout, layout::ChooseRowLayout(shapes, target.lanes, cut));
