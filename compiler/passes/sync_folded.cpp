@@ -201,14 +201,14 @@ void FoldedSync::Write(const Place& place, Span span, State& state, Region& out)
   }
   if (IsOwn(place)) {
     if (state.own_read.count(place) > 0 || state.own_written.count(place) > 0) {
-      out.push_back(Explain(kFreeWhenRead, span));
+      if (state.own_read.count(place) > 0) out.push_back(Explain(kFreeWhenRead, span));
       SyncOwn(span, state, out);
     }
     return;
   }
   // Fields and parts of a slot do not overlap, and the slot is read before it is filled again.
   const bool is_slot = slots_.count(place.name) > 0;
-  if (!is_slot && (state.read.count(place) > 0 || state.written.count(place) > 0)) out.push_back(Explain(kFreeWhenRead, span));
+  if (!is_slot && state.read.count(place) > 0) out.push_back(Explain(kFreeWhenRead, span));
   while (state.read.count(place) > 0 || (state.written.count(place) > 0 && !is_slot) || state.arrived.count(place) > 0)
     SyncAll(span, state, out);
 }
