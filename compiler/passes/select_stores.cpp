@@ -125,8 +125,8 @@ struct Stores {
 /// The buffer in which the worker stages the chunks of a tile for the tensor. A worker's stores of one shape take turns with one
 /// buffer. Another worker, another shape of chunk or number of them has its own; and so have stores by threads beside those by the
 /// engine, as the waits before a chunk count the latter only.
-ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, int64_t most_bytes, bool by_engine,
-                                 const std::string& purpose) {
+ir::Buffer Stores::StagingBuffer(const ir::Type& chunk, const ir::TensorParam& tensor, int64_t chunks, int64_t most_bytes,
+                                 bool by_engine, const std::string& purpose) {
   ir::Buffer buffer;
   buffer.name = tensor.name + "_stage";
   buffer.dtype = tensor.dtype;

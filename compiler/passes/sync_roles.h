@@ -2,16 +2,14 @@
 // The parts of insert_sync, and what they share.
 //
 // Every wait that it inserts comes from a dependence between who fills a place and who reads it. How one waits differs in kind, and
-// so there are two walks over the programs of the roles:
-//  - SyncSeparateRoles, where copies have roles of their own, and engines copy and multiply: a slot goes back and forth between
-//  roles,
-//    by two barriers in shared memory that count bytes and arrivals. A role needs to know only which slots it holds, and which of
-//    its own products are still under way.
-//  - SyncFoldedRoles, where the threads that compute issue the copies: who reads a slot issued its copy before, and waits until all
-//  but
-//    so many of its newest copies are complete, and until all threads have met, since each knows only its own copies. The walk
-//    follows what is in flight, and who has read and written what since that meeting, along every path through loops and branches.
-// What goes from one computing worker to another has barriers in both cases: they share how slots are stored into, and the
+// so there are two walks over the programs of the roles. SyncSeparateRoles is for copies with roles of their own, where engines
+// copy and multiply: a slot goes back and forth between roles, by two barriers in shared memory that count bytes and arrivals. A
+// role needs to know only which slots it holds, and which of its own products are still under way. SyncFoldedRoles is for threads
+// that compute and issue the copies, too: who reads a slot waits until all but so many of its own newest copies are complete, and
+// until all threads have met, since each knows only its own copies. That walk follows what is in flight, and who has read and
+// written what since the last meeting, along every path through loops and branches.
+//
+// What goes from one computing worker to another has barriers in both cases: both share how slots are stored into, and the
 // barriers.
 #pragma once
 
