@@ -230,7 +230,7 @@ class Teller {
   }
 
   static std::optional<Polynomial> Size(const Polynomial& distance) {
-    const bool is_negative = distance.size() == 1 && distance.begin()->first.empty() && distance.begin()->second < 0;
+    const bool is_negative = symbolic::NonzeroNumber(distance).value_or(0) < 0;
     return is_negative ? symbolic::Sum({}, distance, -1) : std::optional(distance);
   }
 

@@ -22,14 +22,12 @@ using ir::OpCode;
 using ir::Region;
 using ir::Scalar;
 
-constexpr int64_t kVector = 16;  // bytes
-
 bool HasMarks(const ir::Kernel& kernel, const ir::Worker& worker) {
   bool has_marks = false;
   ir::ForEachOp(worker.body, [&](const Op& op) {
     for (const AxisRange& axis : op.axes) has_marks |= axis.exists || axis.aligned;
   });
-  return has_marks || !BoxesBeginAt(kVector, kernel, worker);
+  return has_marks || !BoxesBeginAt(typed::kAlignedBytes, kernel, worker);
 }
 
 class MarkProof {
@@ -112,8 +110,9 @@ class MarkProof {
   /// packs the tensor anew.
   void CheckBox(const Op& op) {
     const auto [column, element] = ir::ColumnOfBox(kernel_, op);
-    if (integers_.IsMultiple(symbolic::Mul(scope_.Resolve(column), symbolic::Int(element)), kVector)) return;
-    Fail(op, fmt::format("nothing shows that the copy by `{}` begins at a multiple of {} bytes of a row", op.symbol, kVector));
+    if (integers_.IsMultiple(symbolic::Mul(scope_.Resolve(column), symbolic::Int(element)), typed::kAlignedBytes)) return;
+    Fail(op, fmt::format("nothing shows that the copy by `{}` begins at a multiple of {} bytes of a row", op.symbol,
+                         typed::kAlignedBytes));
   }
 
   void CheckExists(const Op& op, size_t i, const Scalar& extent) {
@@ -141,13 +140,14 @@ class MarkProof {
     if (tensor.is_work ? !ir::HasAlignedRows(tensor) : !(is_aligned || is_contiguous))
       return Fail(op, fmt::format("nothing shows that rows of `{}` are aligned: the launcher does not ask", op.symbol));
     const int64_t element = Bytes(tensor.dtype), structure = ir::StructureParts(tensor) * element;
-    const bool is_vector = structure % kVector == 0;  // what rows of elements, which are structures, are multiples of
+    const bool is_vector = structure % typed::kAlignedBytes == 0;  // what rows of elements, which are structures, are multiples of
     const Scalar start = symbolic::Mul(scope_.Resolve(columns.start), symbolic::Int(has_parts ? structure : element));
     const bool begins_at_row = has_parts || structure == element || is_vector;
-    const bool is_proved = ((is_aligned || tensor.is_work) && begins_at_row && integers_.IsMultiple(start, kVector)) ||
+    const bool is_proved = ((is_aligned || tensor.is_work) && begins_at_row && integers_.IsMultiple(start, typed::kAlignedBytes)) ||
                            (is_contiguous && !tensor.is_work && LiesAtVectors(op, tensor, kept));
     if (!is_proved)
-      Fail(op, fmt::format("nothing shows that what is accessed of `{}` begins at a multiple of {} bytes", op.symbol, kVector));
+      Fail(op, fmt::format("nothing shows that what is accessed of `{}` begins at a multiple of {} bytes", op.symbol,
+                           typed::kAlignedBytes));
   }
 
   /// Where there are no gaps: the place at which the access begins, counted from the tensor's first element, and steps to other
@@ -159,11 +159,11 @@ class MarkProof {
       const Scalar stride = symbolic::Mul(scope_.Resolve(ir::ContiguousStride(tensor, i)), symbolic::Int(Bytes(tensor.dtype)));
       place = symbolic::Add(place, symbolic::Mul(scope_.Resolve(op.axes[i].start), stride));
       if (i + 1 < kept && (op.axes[i].extent > 1 || op.axes[i].chosen))
-        are_vectors = are_vectors && integers_.IsMultiple(stride, kVector);
+        are_vectors = are_vectors && integers_.IsMultiple(stride, typed::kAlignedBytes);
     }
     // A loop's variable is where the loop begins and whole steps; inner loops may begin where outer ones are.
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) place = symbolic::Substitute(place, step->first, step->second);
-    return are_vectors && integers_.IsMultiple(symbolic::WithoutRemainders(place), kVector);
+    return are_vectors && integers_.IsMultiple(symbolic::WithoutRemainders(place), typed::kAlignedBytes);
   }
 
   void Fail(const Op& op, std::string headline) {

@@ -206,7 +206,6 @@ void Bind(const Kernel& kernel, Arguments& arguments, Launch& launch, Faults& fa
 }
 
 void LearnPlacement(Launch& launch, const Placement& placement, Faults& faults) {
-  constexpr int64_t kVector = 16;  // bytes
   const Kernel& kernel = *launch.kernel;
   const std::vector<Value> vars = InitialVars(launch);
   Evaluator evaluator(launch, vars, faults);
@@ -214,13 +213,13 @@ void LearnPlacement(Launch& launch, const Placement& placement, Faults& faults) 
   for (const Param& param : kernel.params) {
     if (param.kind != ParamKind::kTensor) continue;
     const int64_t size = Bytes(param.dtype), parts = StructureParts(param);
-    if (placement.offset * size % kVector != 0) launch.aligned = launch.contiguous = false;
+    if (placement.offset * size % typed::kAlignedBytes != 0) launch.aligned = launch.contiguous = false;
     int64_t stride = placement.step, elements = 1;
     for (size_t axis = param.extents.size(); axis-- > 0;) {
       const int64_t extent = evaluator.Integer(*param.extents[axis]);
       const bool is_last = axis + 1 == param.extents.size();
       const bool counts_structures = parts > 1 && axis + 2 == param.extents.size();
-      const bool fits = is_last ? stride == 1 : counts_structures ? stride == parts : stride * size % kVector == 0;
+      const bool fits = is_last ? stride == 1 : counts_structures ? stride == parts : stride * size % typed::kAlignedBytes == 0;
       if (extent > 1 && !fits) launch.aligned = false;
       if (extent > 1 && stride != elements) launch.contiguous = false;
       stride = stride * extent + (is_last ? placement.pad : 0);

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "compiler/ir/queries.h"
+#include "compiler/layout/bank_model.h"
 #include "compiler/passes/operand_moves.h"
 #include "compiler/passes/shared_moves.h"
 #include "compiler/support/parallel.h"
@@ -20,7 +21,7 @@ namespace {
 using ir::Op;
 using ir::OpCode;
 
-constexpr int kWarpgroup = 128, kWarp = 32;
+constexpr int kWarp = layout::kLanes, kWarpgroup = ir::kWarpsOfInstance * kWarp;
 constexpr int kPieces[] = {16, 8, 4};  // bytes: how wide a guarded copy may move
 
 class Collector {

@@ -10,6 +10,7 @@
 
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
+#include "compiler/layout/bank_model.h"
 #include "compiler/passes/reshaped_layouts.h"
 
 namespace tkc::passes {
@@ -314,11 +315,11 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l, Columns c
     return std::max<int64_t>(1, type.Bytes() / (4 * warps * l.lanes * l.lane_rows));
   }
   if (type.space != ir::Space::kRegister) return 0;
-  constexpr int64_t kLanes = 32, kManyHeld = 32;
+  constexpr int64_t kManyHeld = 32;
   int64_t elements = l.PerThread(type.rows, type.cols);
   // Fewer go by what is set aside for addresses.
   const bool is_few = columns == Columns::kDealt || elements < kManyHeld;
-  if (is_few && type.cols == 1 && type.rows > 1) elements = std::min(elements, type.rows / kLanes);
+  if (is_few && type.cols == 1 && type.rows > 1) elements = std::min(elements, type.rows / layout::kLanes);
   constexpr int kRegisterBytes = 4;
   const int least = l.vec == 1 ? kRegisterBytes : 1;  // an element without a neighbour has a register to itself
   return std::max<int64_t>(1, elements * std::max(Bytes(type.dtype), least) / kRegisterBytes);

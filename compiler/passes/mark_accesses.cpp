@@ -17,8 +17,6 @@ using ir::Op;
 using ir::OpCode;
 using ir::Scalar;
 
-constexpr int64_t kVector = 16;  // bytes
-
 class MarkingAccesses {
  public:
   MarkingAccesses(const ir::Kernel& kernel, const ir::Worker& worker) : kernel_(kernel), facts_(kernel, worker) {}
@@ -67,15 +65,16 @@ class MarkingAccesses {
     const AxisRange& last = axes[rank - 1];
     const int64_t parts = ir::StructureParts(tensor);
     const int64_t row_bytes = parts * Bytes(tensor.dtype);
-    if (rank < axes.size()) return facts_.Divisor(last.start) * row_bytes % kVector == 0;
-    return facts_.Divisor(last.start) * Bytes(tensor.dtype) % kVector == 0 && (parts == 1 || row_bytes % kVector == 0);
+    if (rank < axes.size()) return facts_.Divisor(last.start) * row_bytes % typed::kAlignedBytes == 0;
+    return facts_.Divisor(last.start) * Bytes(tensor.dtype) % typed::kAlignedBytes == 0 &&
+           (parts == 1 || row_bytes % typed::kAlignedBytes == 0);
   }
 
   /// The same, where the tensor does and has no gaps: then a row may begin anywhere, and the access so many columns before or
   /// behind.
   bool LiesAtVectors(const std::vector<AxisRange>& axes, const ir::TensorParam& tensor, size_t rank) const {
     const auto are_vectors = [&](const Scalar& elements) {
-      return facts_.Divisor(facts_.WithoutSteps(elements)) * Bytes(tensor.dtype) % kVector == 0;
+      return facts_.Divisor(facts_.WithoutSteps(elements)) * Bytes(tensor.dtype) % typed::kAlignedBytes == 0;
     };
     Scalar first = symbolic::Int(0);
     for (size_t i = 0; i < axes.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/ir/queries.h"
+#include "compiler/layout/bank_model.h"
 
 namespace tkc::passes {
 
@@ -20,7 +21,7 @@ RegisterShares DealToRoles(const ir::Kernel& kernel, const Target& target) {
   RegisterShares shares;
   shares.at_entry = target.registers.AtEntry(kernel.threads);
   shares.computing = std::min<int64_t>(shares.at_entry, target.registers.most_per_thread);
-  const int64_t warpgroups = kernel.threads / 128;
+  const int64_t warpgroups = kernel.threads / (ir::kWarpsOfInstance * layout::kLanes);
   int64_t computing = 0;
   bool copies = false;
   for (const ir::Worker& worker : kernel.workers) {

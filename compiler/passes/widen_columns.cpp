@@ -370,7 +370,7 @@ class Widening {
       const double infinity = std::numeric_limits<double>::infinity();
       return symbolic::Float(is_sum ? 0 : is_max ? -infinity : infinity, dtype);
     }
-    const sema::IntegerRange range = sema::RangeOf(dtype);
+    const sema::IntegerRange range = sema::IntegersOf(dtype);
     const int64_t end = is_max ? range.least : range.greatest.value_or(-1);  // of `u64` the greatest has all bits set
     return symbolic::Convert(symbolic::Int(is_sum ? 0 : end), dtype);
   }

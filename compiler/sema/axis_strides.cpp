@@ -47,13 +47,6 @@ Polynomial StartFromLoops(const StoredAxis& axis, const GridStore& store, const 
   return start;
 }
 
-/// Whether the range of `iteration` begins at one place in all executions that have the variables in `known` in common.
-bool BeginsAlike(const Iteration& iteration, const GridStore& store, const std::set<VarId>& known) {
-  return iteration.lo && std::all_of(store.around.begin(), store.around.end(), [&](const Iteration& other) {
-           return known.count(other.var) > 0 || !Mentions(*iteration.lo, other.var);
-         });
-}
-
 /// How one variable moves the start of an axis.
 struct Stride {
   int64_t stride, reach;  // elements between neighbours; elements that all its values span, 0: unbounded
@@ -79,7 +72,9 @@ std::optional<std::vector<Stride>> StridesOf(const Polynomial& start, const std:
     if (own == store.around.end()) continue;
     if (own->RunsOnce()) {
       // Its one value is where the range begins, and that may differ between executions.
-      if (from_zero.count(own->var) == 0 && !BeginsAlike(*own, store, known)) return std::nullopt;
+      const auto mentions = [&](VarId var) { return Mentions(*own->lo, var); };
+      const bool is_one_place = from_zero.count(own->var) > 0 || (own->lo && IsAlike(store, known, mentions));
+      if (!is_one_place) return std::nullopt;
       continue;
     }
     const int64_t size = std::abs(coefficient);
@@ -106,7 +101,7 @@ void AddStores(const StoredAxis& axis, std::vector<Stride>& strides) {
 int64_t MostBehind(const StoredAxis& axis, const Polynomial& first) {
   int64_t most = 0;
   for (Polynomial gap : axis.ends) {
-    const bool is_number = Add(gap, first, -1) && gap.size() == 1 && gap.begin()->first.empty() && gap.begin()->second > 0;
+    const bool is_number = Add(gap, first, -1) && symbolic::NonzeroNumber(gap).value_or(0) > 0;
     if (is_number && (most == 0 || gap.begin()->second < most)) most = gap.begin()->second;
   }
   return most;

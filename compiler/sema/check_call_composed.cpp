@@ -104,8 +104,8 @@ Value Elaborator::CallRowArgMax(const ast::CallExpr& expr, Value x) {
   if (IsFloat(dtype)) x = FloatTile(expr, std::move(x));
   x = Named("x", std::move(x));
   Value top = BindNew("top", CallReduce(expr, Op::kMax, 1, x.Clone()), span);
-  Value least =
-      IsFloat(dtype) ? ExprValue(MakeFloat(-std::numeric_limits<double>::infinity(), span), span) : integer(RangeOf(dtype).least);
+  Value least = IsFloat(dtype) ? ExprValue(MakeFloat(-std::numeric_limits<double>::infinity(), span), span)
+                               : integer(IntegersOf(dtype).least);
   Value is_top = Arithmetic(Op::kEq, "==", x.Clone(), top.Clone(), span, span);
   Value exists = Arithmetic(Op::kGt, ">", std::move(x), std::move(least), span, span);
   const Type row = Type::Tile(DType::kI32, 1, columns);

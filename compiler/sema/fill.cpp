@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/symbolic/int_range.h"
+
 namespace tkc::sema {
 
 using typed::Op;
@@ -133,11 +135,9 @@ Fill Compare(Op op, Fill a, Fill b, bool of_integers) {
 
 }  // namespace
 
-IntegerRange RangeOf(DType dtype) {
-  const int bits = 8 * Bytes(dtype);
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  if (!Info(dtype).is_signed) return {0, bits < 64 ? std::optional((int64_t{1} << bits) - 1) : std::nullopt};
-  return bits < 64 ? IntegerRange{-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1} : IntegerRange{-kMost - 1, kMost};
+IntegerRange IntegersOf(DType dtype) {
+  const symbolic::IntRange range = symbolic::RangeOf(dtype);
+  return {range.lo, dtype == DType::kU64 ? std::nullopt : std::optional(range.hi)};
 }
 
 bool IsZero(Fill x) { return x == Fill::kZero || x == Fill::kFalse; }
@@ -208,7 +208,7 @@ Fill FillOfInteger(int64_t value, DType dtype) {
     wrapped = ((wrapped & ((uint64_t{1} << bits) - 1)) ^ sign) - sign;
   }
   const auto number = static_cast<int64_t>(wrapped);
-  const IntegerRange range = RangeOf(dtype);
+  const IntegerRange range = IntegersOf(dtype);
   if (number == range.greatest || (!range.greatest && number == -1)) return Fill::kPosInf;
   if (!range.greatest && number < 0) return Fill::kPositive;
   if (number == range.least && number < 0) return Fill::kNegInf;
@@ -217,7 +217,7 @@ Fill FillOfInteger(int64_t value, DType dtype) {
 
 bool WrapsAbove(DType from, DType to) {
   if (!IsInteger(from) || !IsInteger(to)) return false;
-  const IntegerRange was = RangeOf(from), is = RangeOf(to);
+  const IntegerRange was = IntegersOf(from), is = IntegersOf(to);
   return is.greatest && (!was.greatest || *is.greatest < *was.greatest);
 }
 

@@ -34,7 +34,7 @@ struct IntegerRange {
   int64_t least = 0;
   std::optional<int64_t> greatest;
 };
-IntegerRange RangeOf(DType dtype);
+IntegerRange IntegersOf(DType dtype);
 
 Fill Join(Fill a, Fill b);
 Fill ApplyFill(typed::Op op, Fill x);

@@ -44,7 +44,7 @@ bool IsNonNegative(const Expr& expr) {
   if (expr.kind == ExprKind::kSplat) return IsNonNegative(*expr.args[0]);
   if (expr.kind == ExprKind::kSelect) return IsNonNegative(*expr.args[1]) && IsNonNegative(*expr.args[2]);
   const bool may_wrap = IsInteger(expr.type.dtype);  // the least integer is its own `abs`
-  if (may_wrap && RangeOf(expr.type.dtype).least == 0) return true;
+  if (may_wrap && IntegersOf(expr.type.dtype).least == 0) return true;
   if (expr.kind == ExprKind::kConvert)
     return !WrapsAbove(expr.args[0]->type.dtype, expr.type.dtype) && IsNonNegative(*expr.args[0]);
   const bool sums = expr.kind == ExprKind::kReduce && expr.op == Op::kAdd;

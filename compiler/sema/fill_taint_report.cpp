@@ -151,7 +151,7 @@ namespace {
 
 /// The least or the greatest integer of the type, as an expression of the language.
 std::string EndText(DType dtype, bool is_least) {
-  const IntegerRange range = RangeOf(dtype);
+  const IntegerRange range = IntegersOf(dtype);
   if (!is_least) return range.greatest ? fmt::format("{}", *range.greatest) : fmt::format("{}(-1)", Name(dtype));
   return range.least == std::numeric_limits<int64_t>::min() ? fmt::format("({} - 1)", range.least + 1)
                                                             : fmt::format("{}", range.least);

@@ -71,7 +71,7 @@ class Collector {
       Iteration iteration{.var = VarOf(digit->number), .is_grid = true, .digit = digit};
       if (digit->begins_at_zero) iteration.lo = Polynomial{};
       iteration.end = digit->end;
-      const bool is_number = digit->end && digit->end->size() == 1 && digit->end->begin()->first.empty();
+      const bool is_number = digit->end && symbolic::NonzeroNumber(*digit->end);
       if (is_number && digit->begins_at_zero) iteration.span = digit->end->begin()->second;
       store.around.push_back(std::move(iteration));
     }

@@ -3,6 +3,7 @@
 // axes and loops around it. What check_grid_map compares.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -66,6 +67,14 @@ std::string KeyOf(typed::VarId var);
 /// Whether the term, or a term of the polynomial, names the variable: `v3`, but not the beginning of `v30`.
 bool Mentions(const std::string& term, typed::VarId var);
 bool Mentions(const symbolic::Polynomial& polynomial, typed::VarId var);
+
+/// Whether what tells by `mentions` which variables it names is the same in all executions of the store that have those in `known`
+/// in common.
+template <typename MentionsVar>
+bool IsAlike(const GridStore& store, const std::set<typed::VarId>& known, const MentionsVar& mentions) {
+  return std::all_of(store.around.begin(), store.around.end(),
+                     [&](const Iteration& each) { return known.contains(each.var) || !mentions(each.var); });
+}
 
 /// The stores to each tensor, in the order of the source. Where the order of additions does not matter, `+=` is none.
 std::map<typed::ParamId, std::vector<GridStore>> CollectGridStores(const typed::Kernel& kernel, const typed::Section& section,

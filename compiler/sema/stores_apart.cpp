@@ -72,7 +72,7 @@ std::vector<Polynomial> CommonZeros(const GridStore& a, const GridStore& b) {
 /// Whether not both can be zero: their difference is a number other than zero.
 bool DifferByNumber(const Polynomial& a, const Polynomial& b) {
   Polynomial difference = a;
-  return Add(difference, b, -1) && difference.size() == 1 && difference.begin()->first.empty();
+  return Add(difference, b, -1) && symbolic::NonzeroNumber(difference);
 }
 
 /// Leaves of what bounds one axis what bounds the other as well.
@@ -192,7 +192,7 @@ bool EndsBefore(const GridStore& before, const GridStore& after) {
     };
     Polynomial gap = *then;
     if (!Add(gap, end, -1)) return false;
-    const bool is_behind = gap.empty() || (gap.size() == 1 && gap.begin()->first.empty() && gap.begin()->second >= 0);
+    const bool is_behind = gap.empty() || symbolic::NonzeroNumber(gap).value_or(-1) >= 0;
     return is_behind && std::all_of(before.around.begin(), before.around.end(), is_tied) &&
            std::all_of(after.around.begin(), after.around.end(), is_tied);
   };

@@ -134,11 +134,10 @@ std::map<VarId, symbolic::Scalar> Own(const std::set<VarId>& vars) {
   return own;
 }
 
-/// A loop or an axis of the grid whose range begins at the same place in two executions with these variables alike.
-bool BeginsAlike(const Iteration& iteration, const GridStore& store, const std::set<VarId>& alike) {
-  return iteration.first && std::all_of(store.around.begin(), store.around.end(), [&](const Iteration& other) {
-           return alike.contains(other.var) || !symbolic::Mentions(iteration.first, SymbolicTable::NameOf(other.var));
-         });
+/// Whether the range begins, as it is written, at the same place in two executions with these variables alike.
+bool FirstIsAlike(const Iteration& iteration, const GridStore& store, const std::set<VarId>& alike) {
+  const auto mentions = [&](VarId var) { return symbolic::Mentions(iteration.first, SymbolicTable::NameOf(var)); };
+  return iteration.first && IsAlike(store, alike, mentions);
 }
 
 /// Where `before` has an earlier value of the variable than `after`.
@@ -159,7 +158,7 @@ bool ApartByFacts(const GridStore& a, const GridStore& b, const std::set<VarId>&
   return std::any_of(a.around.begin(), a.around.end(), [&](const Iteration& iteration) {
     const auto is_it = [&](const Iteration& other) { return other.var == iteration.var; };
     const bool is_of_both = std::any_of(b.around.begin(), b.around.end(), is_it);
-    if (!is_of_both || iteration.digit || tied.contains(iteration.var) || !BeginsAlike(iteration, a, tied)) return false;
+    if (!is_of_both || iteration.digit || tied.contains(iteration.var) || !FirstIsAlike(iteration, a, tied)) return false;
     std::set<VarId> alike = tied;
     alike.insert(iteration.var);
     return AreApart({a, "a.", Own(alike)}, {b, "b.", Own(alike)}, a.axes.size()) && AreApartInOrder(a, b, iteration, tied) &&
@@ -168,7 +167,7 @@ bool ApartByFacts(const GridStore& a, const GridStore& b, const std::set<VarId>&
 }
 
 bool IsToldByFacts(const GridStore& store, const Iteration& iteration, const std::set<VarId>& known) {
-  return !iteration.digit && BeginsAlike(iteration, store, known) && AreApartInOrder(store, store, iteration, known);
+  return !iteration.digit && FirstIsAlike(iteration, store, known) && AreApartInOrder(store, store, iteration, known);
 }
 
 bool ExclusiveWhereTheyMeet(const GridStore& a, const GridStore& b) {

@@ -26,6 +26,8 @@ using PipeId = int;   // index into Section::pipes
 inline constexpr int kNone = -1;
 
 /// Of a dimension (lang-spec, se-14): the last block of a walk still ends below 2^31.
+/// What rows of tensors begin at multiples of where the condition of a set says `aligned`, and tensors where it says `contiguous`.
+inline constexpr int64_t kAlignedBytes = 16;
 inline constexpr int64_t kLargestExtent = (int64_t{1} << 31) - 65536;
 
 /// Who can know a scalar: everybody at compile time; every worker of the block; only the worker that computed it.

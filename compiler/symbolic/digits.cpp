@@ -42,7 +42,7 @@ std::optional<Digit> Remainder(Digit digit, const Polynomial& divisor) {
 
 /// Whether `modulus` is no smaller than `span`, or zero.
 bool Covers(const Polynomial& modulus, const Polynomial& span) {
-  const auto is_number = [](const Polynomial& polynomial) { return polynomial.size() == 1 && polynomial.begin()->first.empty(); };
+  const auto is_number = [](const Polynomial& polynomial) { return NonzeroNumber(polynomial).has_value(); };
   if (is_number(modulus) && is_number(span)) return modulus.begin()->second >= span.begin()->second;
   return ExactQuotient(modulus, span).has_value();
 }

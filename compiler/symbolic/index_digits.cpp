@@ -11,11 +11,6 @@ bool MentionsAny(const Scalar& scalar, const std::vector<IndexRange>& around) {
   return std::any_of(around.begin(), around.end(), [&](const IndexRange& index) { return Mentions(scalar, index.name); });
 }
 
-std::optional<int64_t> NumberOf(const Polynomial& polynomial) {
-  if (polynomial.size() != 1 || !polynomial.begin()->first.empty()) return std::nullopt;
-  return polynomial.begin()->second;
-}
-
 std::string TextOf(const Polynomial& polynomial) {
   std::string text;
   for (const auto& [key, coefficient] : polynomial) text += std::to_string(coefficient) + ' ' + key + ' ';
@@ -45,7 +40,7 @@ void SetBase(IndexDigit& digit, const std::vector<IndexRange>& around) {
 void SetRange(IndexDigit& digit) {
   const auto& [base, place, radix, is_positive] = digit.digit;
   const std::optional<Polynomial>& end = digit.base_end;
-  const std::optional<int64_t> number = radix ? NumberOf(*radix) : std::nullopt;
+  const std::optional<int64_t> number = radix ? NonzeroNumber(*radix) : std::nullopt;
   if (number && *number > 0) {
     digit.begins_at_zero = true;
     digit.end = radix;
@@ -53,7 +48,7 @@ void SetRange(IndexDigit& digit) {
   }
   if (!is_positive || !end) return;
   digit.begins_at_zero = true;
-  const std::optional<int64_t> end_number = NumberOf(*end), place_number = NumberOf(place);
+  const std::optional<int64_t> end_number = NonzeroNumber(*end), place_number = NonzeroNumber(place);
   if (radix) {
     if (ExactQuotient(*end, *radix)) digit.end = radix;  // not zero, or there would be no base
   } else if (end_number && place_number && *place_number > 0) {

@@ -200,6 +200,11 @@ std::optional<Polynomial> ToPolynomial(const Scalar& scalar) {
   return polynomial;
 }
 
+std::optional<int64_t> NonzeroNumber(const Polynomial& polynomial) {
+  if (polynomial.size() != 1 || !polynomial.begin()->first.empty()) return std::nullopt;
+  return polynomial.begin()->second;
+}
+
 std::optional<int64_t> ConstantSum(const Scalar& a, const Scalar& b, int64_t sign) {
   if (a->dtype != DType::kI64 || b->dtype != DType::kI64) return std::nullopt;
   // Most sums are settled without their normal forms.

@@ -30,6 +30,9 @@ std::optional<Polynomial> Product(const Polynomial& a, const Polynomial& b);
 /// a + factor * b; likewise.
 std::optional<Polynomial> Sum(Polynomial a, const Polynomial& b, int64_t factor = 1);
 
+/// The number that it is, if it is one and not 0.
+std::optional<int64_t> NonzeroNumber(const Polynomial& polynomial);
+
 /// a + sign * b, if that is the same integer whatever the names stand for.
 std::optional<int64_t> ConstantSum(const Scalar& a, const Scalar& b, int64_t sign);
 inline std::optional<int64_t> ConstantDifference(const Scalar& a, const Scalar& b) { return ConstantSum(a, b, -1); }
