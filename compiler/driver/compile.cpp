@@ -81,60 +81,60 @@ using passes::Established;
 /// Tile level to schedule level, one kernel at a time.
 constexpr Pass kPasses[] = {
     {"apply_conditions", passes::ApplyConditions},         // first: what can never run needs no roles, layouts or registers
-    {"fold_reshapes", passes::FoldReshapes},               // on tiles that are what the source says
-    {"narrow_moves", passes::NarrowMoves},                 // on values, before they have places
-    {"turn_fields", passes::TurnFields},                   // before who computes and who copies is asked
+    {"fold_reshapes", passes::FoldReshapes},               // before any pass changes the tiles of the source
+    {"narrow_moves", passes::NarrowMoves},                 // before values lie in registers or shared memory
+    {"turn_fields", passes::TurnFields},                   // before any pass asks who computes and who copies
     {"separate_rings", passes::SeparateRings},             // before all that counts or names pipes
-    {"separate_pipes", passes::SeparatePipes},             // likewise; of pipes that have one ring by now
-    {"separate_fields", passes::SeparateFields},           // likewise; of pipes that are one by now
+    {"separate_pipes", passes::SeparatePipes},             // likewise; expects pipes of one ring
+    {"separate_fields", passes::SeparateFields},           // likewise; expects pipes that separate_pipes has cut
     {"expand_workers", passes::ExpandWorkers},             // all below counts senders and receivers of pipes
-    {"turn_products", passes::TurnProducts},               // on values, before they have places; what is split are columns as held
+    {"turn_products", passes::TurnProducts},               // before values have places; before split_sums, which splits columns
     {"turn_columns", passes::TurnColumns},                 // likewise
-    {"separate_late_fields", passes::SeparateLateFields},  // once it is known which operand is which
-    {"split_sums", passes::SplitSums},                     // on values, before they have places
-    {"spread_instances", passes::SpreadInstances},         // on whole workers: below, a block's own instances are counted
-    {"guard_padding", passes::GuardPadding},               // once it is known which blocks take one tile; on stores whole
+    {"separate_late_fields", passes::SeparateLateFields},  // after turn_products: asks which operand is the left one
+    {"split_sums", passes::SplitSums},                     // before values have places
+    {"spread_instances", passes::SpreadInstances},         // passes below count only the instances of one block
+    {"guard_padding", passes::GuardPadding},               // needs to know which blocks take one tile; before stores are cut
     {"assign_roles", passes::AssignRoles, ir::Level::kLowering,
-     Established::kRoles},                        // who executes: layouts and transfers differ by role
-    {"widen_columns", passes::WidenColumns},      // before all that asks how operands lie or where tiles fit
+     Established::kRoles},                        // passes below ask which threads execute a worker
+    {"widen_columns", passes::WidenColumns},      // before any pass asks how operands lie, or whether tiles fit
     {"turn_operands", passes::TurnOperands},      // before layouts and staging, which see which way operands lie
-    {"join_parts", passes::JoinParts},            // before layouts: a lane takes whole structures
+    {"join_parts", passes::JoinParts},            // before select_layout: a lane takes whole structures
     {"select_layout", passes::SelectLayout},      // before staging: which parts of a register tile stay with their threads
-    {"sink_reductions", passes::SinkReductions},  // by layouts; before staging, which gives reductions their scratch
+    {"sink_reductions", passes::SinkReductions},  // needs layouts; before stage_operands, which gives reductions their scratch
     {"stage_operands",
      passes::StageOperands,
      {},
      Established::kPlaces},               // where tiles live; before transfers, which move between places
-    {"hoist_reads", passes::HoistReads},  // on reads in their places; before what makes more operations of some
+    {"hoist_reads", passes::HoistReads},  // needs to know where reads put tiles; before reads are cut
     {"select_transfer", passes::SelectTransfer, {}, Established::kBuffers},  // makes the buffers that plan_shared places
     {"select_swizzle", passes::SelectSwizzle},                     // before plan_shared: tiles start where their pattern does
     {"multicast", passes::Multicast},                              // before insert_sync: who arrives at a slot depends on it
     {"draw_tiles", passes::DrawTiles},                             // before plan_shared: the pipe of tiles' numbers takes room, too
     {"plan_shared", passes::PlanShared, {}, Established::kSlots},  // fixes slot counts, which barriers and rings repeat
-    {"name_elements", passes::NameElements},                       // before loops are cut in parts and walked for what they read
-    {"share_reads", passes::ShareReads},                           // on loads as they will be; before all that counts tiles in use
-    {"advance_reads", passes::AdvanceReads},        // on loads and stores as they will be; before pipes become barriers
-    {"cut_stores", passes::CutStores},              // on loads and stores as they will be
-    {"convert_anew", passes::ConvertAnew},          // where loads stand now
-    {"compute_anew", passes::ComputeAnew},          // once as little is kept as conversions allow; makes statements to be cut
-    {"cut_statements", passes::CutStatements},      // on statements as they will be
-    {"overlap_products", passes::OverlapProducts},  // where what is kept and what slots there are is known
-    {"plan_registers", passes::PlanRegisters},      // once as little is kept as can be
-    {"mark_accesses", passes::MarkAccesses},        // by the grid's axes, of which lower_grid makes something else
-    {"mark_numbers", passes::MarkNumbers},          // likewise, of numbers that random bits are drawn for
-    {"delay_stores", passes::DelayStores},          // by those marks; before insert_sync, while sends and receives are seen
+    {"name_elements", passes::NameElements},    // before passes that cut loops into parts, or look for what loops read
+    {"share_reads", passes::ShareReads},        // after all passes that add loads; before those that count the tiles in use
+    {"advance_reads", passes::AdvanceReads},    // after passes that add loads and stores; needs sends and receives
+    {"cut_stores", passes::CutStores},          // after passes that add loads and stores
+    {"convert_anew", passes::ConvertAnew},      // after loads have been moved
+    {"compute_anew", passes::ComputeAnew},      // after convert_anew has tried first; makes statements that cut_statements may cut
+    {"cut_statements", passes::CutStatements},  // after all passes that add or move statements
+    {"overlap_products", passes::OverlapProducts},  // needs the number of slots, and what is kept in registers
+    {"plan_registers", passes::PlanRegisters},      // after all passes that save registers
+    {"mark_accesses", passes::MarkAccesses},        // needs the grid's axes, which lower_grid replaces
+    {"mark_numbers", passes::MarkNumbers},          // likewise; marks the indices of random numbers
+    {"delay_stores", passes::DelayStores},          // needs those marks, and sends and receives, which insert_sync replaces
     {"lower_grid", passes::LowerGrid},              // before insert_sync: a slot's life may cross tiles
-    {"hoist_invariants", passes::HoistInvariants},  // on the loop over tiles, with the registers that are left
-    {"fold_copies", passes::FoldCopies},            // on whole programs, which have their names; before what waits for copies
-    {"advance_copies", passes::AdvanceCopies},      // on loops with their copies in place
-    {"load_ahead", passes::LoadAhead},              // on the same loops; moves receives, which insert_sync serves
-    {"alternate", passes::Alternate},               // on the same loops, as load_ahead left them
-    {"keep_operands", passes::KeepOperands},        // once values stand in the loops they will stand in
-    {"skip_masks", passes::SkipMasks},              // makes branches, which the passes above leave alone
-    {"load_rows", passes::LoadRows},                // by the tile's number; before insert_sync, which counts what comes
-    {"share_room", passes::ShareRoom},              // on programs as they will be executed; before what lets threads meet
-    {"straighten_loops", passes::StraightenLoops},  // behind all that looks for loops
-    {"insert_sync", passes::InsertSync, ir::Level::kSchedule},  // last: orders what all others have put in place
+    {"hoist_invariants", passes::HoistInvariants},  // needs the loop over tiles, and to know how many registers are left
+    {"fold_copies", passes::FoldCopies},            // needs complete programs; before passes that place copies and waits
+    {"advance_copies", passes::AdvanceCopies},      // needs loops that hold their copies
+    {"load_ahead", passes::LoadAhead},              // likewise; before insert_sync, since it moves receives
+    {"alternate", passes::Alternate},               // likewise, after load_ahead has changed the loops
+    {"keep_operands", passes::KeepOperands},        // after all passes that move values between loops
+    {"skip_masks", passes::SkipMasks},              // after passes that do not look into the branches that it makes
+    {"load_rows", passes::LoadRows},    // needs the tile's number; before insert_sync, which counts the bytes that arrive
+    {"share_room", passes::ShareRoom},  // needs programs in their final order; before insert_sync, which makes threads meet
+    {"straighten_loops", passes::StraightenLoops},              // after all passes that look for loops
+    {"insert_sync", passes::InsertSync, ir::Level::kSchedule},  // last: orders the accesses that all other passes have made
 };
 
 Result<typed::Program> CheckParsed(Session& session, const ast::Program& program, const Target& target) {

@@ -14,19 +14,21 @@
 
 namespace tkc::passes {
 
-/// Facts about the names of one kernel before lower_grid, where it is launched at all: its condition and requirements hold.
+/// Facts about the names in one kernel, for passes before lower_grid. They assume that the kernel's condition and its requirements
+/// hold, since it is not launched otherwise.
 class IndexFacts {
  public:
-  /// A loop or an axis: from `first` on in steps, each of which has so many elements, the last one up to `end`.
+  /// A loop or a grid axis: its variable takes the values first, first + step, ... below `end`. Each value begins a block of `step`
+  /// elements; the last block may be cut off by `end`.
   struct Steps {
     std::string name;
     ir::Scalar first, end;
     int64_t step;
   };
 
-  /// Of all workers: of what they name alike, only what holds for all of it is known.
+  /// About the names of all workers. If two workers use one name for different things, only what holds for both is known of it.
   explicit IndexFacts(const ir::Kernel& kernel);
-  /// Of one worker.
+  /// About the names of one worker.
   IndexFacts(const ir::Kernel& kernel, const ir::Worker& worker);
 
   IntRange Of(const ir::Scalar& scalar) const { return known_.Of(scalar); }
@@ -35,13 +37,14 @@ class IndexFacts {
   /// Whether it is at least zero; false also where nothing is known.
   bool IsNonNegative(const ir::Scalar& scalar) const { return Of(scalar).lo >= 0; }
 
-  /// The same number without the names of lets, but those that stand for several things.
+  /// The same number with the names of lets replaced by their values. Names that stand for several things stay.
   ir::Scalar WithoutLets(const ir::Scalar& scalar) const { return Expanded(scalar, false); }
-  /// Nor of loops and axes: `k` is the first element of a step, of which only its number, `k'`, stays unknown.
+  /// In addition with the variables of loops and axes replaced: `k` becomes `first + step * k'`, where `k'` counts the steps.
   ir::Scalar WithoutSteps(const ir::Scalar& scalar) const { return Expanded(scalar, true); }
 
-  /// Of blocks of a loop or an axis, that their own range begins with one of: where it may end in front of the tensor's end, after
-  /// `extent` elements, inside a block. None, if it ends with a block or there. Nothing, if that is not known.
+  /// Where an access to blocks of a loop or an axis may stop short: the ends of that loop's range which may lie inside a block and
+  /// before the end of the tensor's axis, which has `extent` elements. Empty if every block is whole or ends with the tensor;
+  /// nothing if that is not known.
   std::optional<std::vector<ir::Scalar>> EndsInsideBlocks(const ir::AxisRange& axis, const ir::Scalar& extent) const;
 
   const std::vector<Steps>& AllSteps() const { return steps_; }
@@ -49,7 +52,7 @@ class IndexFacts {
   bool IsOfStepsOnly(const std::string& name) const { return !others_.contains(name); }
 
  private:
-  /// What a name stands for; null: for several things, or what is not known.
+  /// What a name stands for. `value` is null if that is several things, or unknown.
   struct Meaning {
     ir::Scalar value{};
     bool is_steps = false;
@@ -60,17 +63,18 @@ class IndexFacts {
   void Learn(const ir::Region& region);
   void Learn(const Steps& steps);
   void Define(const std::string& name, const Meaning& meaning);
-  /// Adds what of `end`, of which the range ends at the least, may lie inside a block. False where there seems to be no end of it.
+  /// `end` may be a minimum: adds those of its arguments that may lie inside a block. `ends` counts the arguments that it has seen.
+  /// False if there are too many.
   bool AddEndsInside(const ir::Scalar& end, const ir::AxisRange& axis, const ir::Scalar& extent, std::vector<ir::Scalar>& inside,
                      int& ends) const;
   ir::Scalar Expanded(ir::Scalar scalar, bool with_steps) const;
-  /// What a let names, as it was written: names in it stay.
+  /// The value of the let that is named, as it is written: names inside it are not replaced.
   ir::Scalar Named(ir::Scalar scalar) const;
 
   KnownRanges known_;
   std::map<std::string, Meaning> meanings_;
   std::vector<Steps> steps_;
-  std::set<std::string> others_;  // names of something else than steps
+  std::set<std::string> others_;  // names that also stand for something other than the variable of a loop or an axis
 };
 
 }  // namespace tkc::passes

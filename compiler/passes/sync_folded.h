@@ -17,30 +17,34 @@ using ir::OpCode;
 using ir::Region;
 using ir::ValueId;
 
-/// A slot of a pipe, so many ahead of the present one, or a buffer of its own. Of a slot, the fields that are used, or those that
-/// are received for nothing: these need be complete only where the slot is filled again.
+/// A place in shared memory whose accesses must be ordered: a slot of a pipe, or a buffer that is no slot.
 struct Place {
-  std::string name;
-  int64_t ahead = 0;
+  std::string name;   // of the pipe, or of the buffer
+  int64_t ahead = 0;  // of a slot: how many slots it lies ahead of the ring's present one
+  /// Of a slot, the fields that nobody reads after receiving them. Their copies need not be complete before the slot is filled
+  /// again, so they are followed apart from the other fields.
   bool is_unused = false;
   auto operator<=>(const Place&) const = default;
 };
 using Places = std::set<Place>;
-/// Places with the meetings of all threads that are still to come before the others know.
+/// Places, and how many times all threads must still meet until every thread knows what happened there. (While two instances
+/// alternate, one is some meetings behind the other.)
 using Unsettled = std::map<Place, int64_t>;
 
+/// What is known at one point of the program; sync_folded.cpp says how it is used.
 struct State {
-  std::map<Place, int64_t> pending;
-  Unsettled arrived, written, read;
-  Places own_written, own_read;    // buffers of each instance, since its warps met
-  std::map<ValueId, Place> views;  // what a view shows
+  std::map<Place, int64_t> pending;  // copies under way, with the number of groups that have been committed since
+  Unsettled arrived;                 // copies that are complete as far as the thread that issued them knows
+  Unsettled written, read;           // by ordinary accesses
+  Places own_written, own_read;      // buffers of which each instance has its own, since the instance's warps met
+  std::map<ValueId, Place> views;    // the place that each view shows
   bool operator==(const State&) const = default;
 };
 
-/// What holds where paths meet.
+/// What is known where two paths meet: only what holds on both.
 State Join(State a, const State& b);
 
-/// See sync_folded.cpp.
+/// Rewrites the program of one role; the top of sync_folded.cpp explains how.
 class FoldedSync {
  public:
   FoldedSync(ir::Kernel& kernel, const ir::Worker& worker, const RingsOfSends& rings, const Target& target,
@@ -58,7 +62,7 @@ class FoldedSync {
   void Prologue(const Op& unroll, State& state, Region& out);
   void Write(const Place& place, Span span, State& state, Region& out);
   void Read(const Place& place, Span span, State& state, Region& out);
-  /// All are done with what lies where this place does.
+  /// Orders behind this point whatever was done to buffers that lie over this place (share_room), before it is written.
   void Vacate(const Place& place, Span span, State& state, Region& out);
   void Loop(Op op, State& state, Region& out);
   void Branch(Op op, State& state, Region& out);
@@ -71,7 +75,7 @@ class FoldedSync {
   /// All threads of the worker meet: where it is the whole block, at the block's barrier.
   void SyncAll(Span span, State& state, Region& out);
   void SyncOwn(Span span, State& state, Region& out) const;
-  /// What all know behind one more meeting.
+  /// Changes what is known by one more meeting of all threads.
   static void Meet(State& state);
   void Note(Unsettled& places, const Place& place) const;
   void Alternate(const Region& region, size_t index, State& state, Region& out);

@@ -17,10 +17,12 @@
 
 namespace tkc::sema {
 
-/// Positions i with `difference + i >= 0` (upper) or `< 0` do not exist where a read ends there. A comparison of positions knows
-/// the same about a bound at which everything may exist.
+/// A bound behind which elements of a tile may be missing. For a block that begins at `start` of an axis that ends at `bound`, the
+/// elements at the positions i with start + i >= bound do not exist (`upper`); before a lower bound, those with start + i < bound
+/// do not. A comparison of positions with a bound has a source as well, even if all elements exist there.
 struct Source {
-  /// How the tile's rows were cut or joined, or beside what they were put: along an axis, `count` of its positions from `first` on.
+  /// A rearrangement that the tile has gone through: its rows were cut or joined, or it was put beside other tiles. It now has
+  /// `count` positions of an axis, from `first` on.
   struct Change {
     std::string text{};
     int64_t first = 0, count = 0;
@@ -28,33 +30,34 @@ struct Source {
   };
   symbolic::Scalar difference;  // start - bound
   bool upper = true;
-  int age = 0;                             // times carried round a loop
-  bool is_read = false;                    // some read ends there
-  std::vector<symbolic::Scalar> starts{};  // the first positions of reads that end there
-  std::vector<Change> changes{};           // of the tile since: positions are those of before
-  std::vector<symbolic::Scalar> tested{};  // the first positions of comparisons that ask what lies there
+  int age = 0;                             // how many iterations ago the tile was read: 0 in this one
+  bool is_read = false;                    // a read ends at the bound, not only a comparison
+  std::vector<symbolic::Scalar> starts{};  // where the reads that end at the bound begin
+  std::vector<Change> changes{};           // rearrangements since the read; the positions i are those before them
+  std::vector<symbolic::Scalar> tested{};  // where the comparisons with the bound begin
 };
 
-/// In the place of a source that is not known any more: of loops that have ended, of tiles that changed often.
+/// Stands for a source that is no longer followed: of a loop that has ended, or of a tile that was rearranged too often.
 inline constexpr const char* kOld = "old";
 
 /// What an operation makes of the classes of its operands.
 using OfElements = std::function<Fill(const std::vector<Fill>&)>;
 
-/// What `scalar` is the minimum (maximum) of, also where that is a term of it: of `min(a, b) - c` both `a - c` and `b - c`; itself,
-/// if it is none.
+/// The values of which `scalar` is the minimum (or maximum, by `kind`). A minimum inside a sum counts too: `min(a, b) - c` has the
+/// values `a - c` and `b - c`. If there is none, `scalar` itself.
 std::vector<symbolic::Scalar> ArgumentsOf(const symbolic::Scalar& scalar, symbolic::Kind kind);
 
 class FillSources {
  public:
   FillSources(const typed::Kernel& kernel, const Steps& steps) : kernel_(kernel), steps_(steps) {}
 
-  /// From here on the code of one worker of `instances` is walked; sources that are known stay.
+  /// Call it before the code of a worker, which has `instances` instances, is walked. Sources that are known already stay.
   void Begin(SymbolicTable& table, typed::VarId instance, int64_t instances);
   /// A loop or an axis of the grid over `var`; Leave ends the innermost.
   void Enter(typed::VarId var, const typed::Expr& lo, const typed::Expr& hi, int64_t step);
   void Leave() { around_.pop_back(); }
-  /// The comparisons of integers that the condition is made of hold, or do not, until the facts are as many again as they were.
+  /// Adds the integer comparisons in the condition to the facts, as true or, without `holds`, as false. Forget(n) drops them again,
+  /// if n is what Facts() said before.
   void Assume(const typed::Expr& condition, bool holds = true);
   size_t Facts() const { return facts_.size(); }
   void Forget(size_t facts) { facts_.resize(facts); }
