@@ -96,7 +96,8 @@ class ChannelSync {
           pipe.slots > 1 && region[i].code == OpCode::kSend && !region[i].regions.empty() && region[i].symbol == pipe.name;
       if (is_refill) last = i;
     }
-    ViewFields(kernel_, op, pipe.name, [&](ValueId result) { return LastUse(region, index, {result}, slot_of_) != index; }, out);
+    ViewFields(
+        kernel_, op, pipe.name, [&](ir::ValueId result) { return LastUse(region, index, {result}, slot_of_) != index; }, out);
     return {pipe.name, last, op.span};
   }
 
