@@ -18,11 +18,12 @@ OF_HEADER = {"const tk_tensor*": None, "float": "f32", "int32_t": "i32", "uint32
 OF_TORCH = {"bfloat16": "bf16", "float16": "f16", "float32": "f32", "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64", "bool": "bool",
             "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2", "int8": "i8", "uint8": "u8"}
 DECLARATION = re.compile(r"tk_status (\w+)\(([^)]*), void\* workspace, size_t workspace_bytes, tk_stream stream\);")
+Axes = ctypes.c_int64 * 8
 
 
 class Tensor(ctypes.Structure):
     """tk_tensor: a description, which owns nothing. Strides count elements."""
-    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32), ("extent", ctypes.c_int64 * 8), ("stride", ctypes.c_int64 * 8)]
+    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32), ("extent", Axes), ("stride", Axes)]
 
 
 class Status(ctypes.Structure):
@@ -31,10 +32,10 @@ class Status(ctypes.Structure):
 
 
 class Error(RuntimeError):
-    """A call was refused; `code` is the tk_code."""
+    """A call was refused; `code` is the tk_code. The message begins with the kernel's name."""
 
-    def __init__(self, name, status):
-        super().__init__(f"{name}: {(status.message or b'').decode(errors='replace')}")
+    def __init__(self, status):
+        super().__init__(status.message.decode(errors="replace"))
         self.code = status.code
 
 
@@ -42,10 +43,7 @@ def tensor(address, dtype, extent, stride):
     """The description of elements of type `dtype`, as the .tk file spells it, from an address on."""
     if len(extent) > 8:
         raise ValueError(f"a tensor of {len(extent)} dimensions: a kernel's have 8 at most")
-    t = Tensor(address, DTYPES[dtype], len(extent))
-    t.extent[: len(extent)] = list(extent)
-    t.stride[: len(stride)] = list(stride)
-    return t
+    return Tensor(address, DTYPES[dtype], len(extent), Axes(*extent), Axes(*stride))
 
 
 def describe(t):
@@ -80,7 +78,7 @@ class Kernel:
         """Enqueues on the current device, with the addresses of a workspace (or None) and a stream."""
         status = self.entry(*described, workspace, workspace_bytes, stream)
         if status.code:
-            raise Error(self.name, status)
+            raise Error(status)
 
     def __call__(self, *arguments):
         import torch

@@ -11,7 +11,7 @@ size_t scaled_workspace(const tk_tensor* X, const tk_tensor* Y, float factor, ui
 
 tk_status scaled(const tk_tensor* X, const tk_tensor* Y, float factor, uint64_t times, bool is_on, void* workspace, size_t workspace_bytes,
                  tk_stream stream) {
-    tk_status bad_type = {TK_ARGUMENT, "X: expected f32"}, bad_shape = {TK_SHAPE, "Y: not as X"}, none = {TK_WORKSPACE, "no workspace"}, ok = {TK_OK, ""};
+    tk_status bad_type = {TK_ARGUMENT, "scaled: X: expected f32"}, bad_shape = {TK_SHAPE, "scaled: Y: not as X"}, none = {TK_WORKSPACE, "scaled: no workspace"}, ok = {TK_OK, ""};
     if (X->dtype != TK_F32 || Y->dtype != TK_F32 || X->rank != 2 || Y->rank != 2) return bad_type;
     if (X->extent[0] != Y->extent[0] || X->extent[1] != Y->extent[1]) return bad_shape;
     if (workspace_bytes != needed || (needed != 0) != (workspace != NULL) || stream != (tk_stream)0x123456789abc) return none;
