@@ -188,11 +188,13 @@ void Integers::BoundTerm(Known& term, Kind kind, const std::vector<Scalar>& args
       if (const int64_t divisor = Divisor(args[0]); divisor % by == 0) term.divisor = divisor / by;
       return;
     }
-    case Kind::kMod: {
+    case Kind::kMod: {  // of the divisor's sign, and nearer to zero; x % 0 is x
       const bool is_number = symbolic::IsInt(args[1], &by) && by > 0;
       const bool is_positive = IsFlatNonNegative(args[0]);
-      if (is_number || (is_positive && IsFlatNonNegative(args[1]))) term.least.bounds = {{1, Int(0)}};
-      if (is_number) term.most.bounds = {{1, Int(by - 1)}};
+      const Scalar largest = symbolic::Sub(args[1], Int(1));
+      const bool has_divisor = IsFlatNonNegative(largest);
+      if (has_divisor || (is_positive && IsFlatNonNegative(args[1]))) term.least.bounds = {{1, Int(0)}};
+      if (has_divisor) term.most.bounds = {{1, largest}};
       if (is_number && Divisor(args[0]) % by == 0) term.most.bounds = {{1, Int(0)}};
       if (is_positive) term.most.bounds.push_back({1, args[0]});
       if (is_number) term.divisor = std::gcd(Divisor(args[0]), by);
