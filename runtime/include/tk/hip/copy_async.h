@@ -81,6 +81,8 @@ TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from, int thre
     const auto source = buffer_of<View::rows, View::cols>(from);
     const uint32_t offset = place_of(first);
     const int row = row_of(offset), col = col_of(offset);
+    // What a panel has behind the tile's last column is not read: half a piece there may belong to no element.
+    const int cols = View::cols % geometry::panel_cols == 0 ? from.col_hi : min(from.col_hi, View::cols);
     TK_UNROLL
     for (int n = 0; n < rounds; ++n) {
         constexpr int pattern = View::swizzling == swizzle::t128 ? 2048 : 1024;
@@ -96,7 +98,7 @@ TK_DEVICE void copy_pieces(const View& to, const global_block<T>& from, int thre
             r = row_of(here), c = col_of(here), part = part_of(here);
         }
         const uint32_t at = uint32_t(r) * row_bytes + uint32_t((whole ? col : c) * size) + part;
-        copy_piece_to_shared(to.base + uint32_t(n * round) + wave, source, c < from.col_hi ? at : nowhere, more);
+        copy_piece_to_shared(to.base + uint32_t(n * round) + wave, source, c < cols ? at : nowhere, more);
     }
 }
 
