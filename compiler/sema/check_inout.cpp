@@ -57,10 +57,10 @@ class InOut {
       }
     }
     if (stores_.empty() || sends_.empty()) {
-      if (!stores_.empty() && !others_.empty()) ReportDirect(*others_[0].read);
+      if (!stores_.empty() && !others_.empty()) ReportDirect(others_[0]);
       return;
     }
-    if (!others_.empty()) return ReportDirect(*others_[0].read);
+    if (!others_.empty()) return ReportDirect(others_[0]);
     for (const Place& send : sends_) {
       if (send.read != sends_[0].read) return ReportSecond(*sends_[0].read, *send.read);
     }
@@ -96,7 +96,7 @@ class InOut {
 
   void Collect(const Expr& expr, const Stmt& stmt) {
     const bool is_access = expr.kind == ExprKind::kRead || expr.kind == ExprKind::kElement || expr.kind == ExprKind::kGather;
-    if (is_access && expr.id == tensor_) others_.push_back({&stmt, &expr, worker_, {}});
+    if (is_access && expr.id == tensor_) others_.push_back({&stmt, &expr, worker_, RangesOf(expr.axes)});
     for (const typed::ExprPtr& arg : expr.args) Collect(*arg, stmt);
     for (const typed::AxisRange& axis : expr.axes) Collect(*axis.start, stmt);
   }
@@ -163,11 +163,10 @@ class InOut {
   DiagnosticBuilder Report(ErrorKind kind, Span span, const char* text) {
     return diagnostics_.Error(kind, span, fmt::format(fmt::runtime(text), kernel_.params[tensor_].name));
   }
-  void ReportDirect(const Expr& read) {
+  void ReportDirect(const Place& other) {
+    const Expr& read = *other.read;
     const Stmt& store = *stores_[0].stmt;
-    if (read.kind == ExprKind::kRead &&
-        !Covers({.stmt = nullptr, .read = &read, .worker = 0, .axes = RangesOf(read.axes)}, stores_[0]))
-      return ReportElsewhere(read, store);
+    if (read.kind == ExprKind::kRead && !Covers(other, stores_[0])) return ReportElsewhere(read, store);
     Report(DiagnosticKind::kInOutOrder, read.span, "`{}` is read by a worker beside the stores to it")
         .Label(read.span, "read here")
         .Label(store.span, "stored here")
