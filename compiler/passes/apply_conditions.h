@@ -5,7 +5,8 @@
 // multiply. A set for short rows so loses the loop over what does not fit registers, and one for rows of exactly a block the test
 // for their end. Loops with traffic through pipes stay: both ends of a pipe must go round as often. Loops and branches that leave
 // nothing behind, as they are written or by now, go as well, and of a branch that always goes one way that way is left: an index is
-// below the end of its loop, and the number of a block is zero where the block begins at zero. Tile level.
+// below the end of its loop, and the number of a block is zero where the block begins at zero. A range that ends with its blocks,
+// or with the tensor, hides nothing of them: accesses forget it, so that the copy engine may take them. Tile level.
 #pragma once
 
 #include "compiler/ir/ir.h"
