@@ -19,7 +19,7 @@ CrashState& State() {
   static CrashState state;
   return state;
 }
-thread_local std::string current_pass = "start";
+thread_local std::string_view current_pass = "start";  // no string: glibc aborts where it has no memory left to note a destructor
 
 }  // namespace
 

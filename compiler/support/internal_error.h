@@ -14,7 +14,7 @@ namespace tkc {
 inline constexpr int kExitInternal = 70;  // the status: EX_SOFTWARE of sysexits.h
 
 /// What a crash report names. Set by the driver only; the one piece of process-wide state, as a crash has no caller. The pass is
-/// that of the calling thread.
+/// that of the calling thread; its name is not copied.
 void SetCrashPass(std::string_view pass);
 void SetCrashRepeat(std::string command);
 /// Resolves a span to `file:line:column` for the report; the driver sets it while a SourceManager lives.
