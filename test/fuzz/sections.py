@@ -332,8 +332,9 @@ class Section(Accesses, Expressions):
         else:
             dtype = r.choice(("f32", "f32", "bf16", "f16") if value.largest < 60000 else ("f32", "bf16"))
         tensor = p.output(tuple(extent for _, extent, _ in indices), dtype, adds)
-        tensor.is_whole = not self.partial
-        if tensor.mode == "work " and self.partial:
+        of_block = any(axis and axis.is_whole() and axis.dim != axis.step.text for _, _, axis in indices)
+        tensor.is_whole = not self.partial and not of_block
+        if tensor.mode == "work " and not tensor.is_whole:
             tensor.preset = " = 0"
         target = f"{tensor.name}[{', '.join(text for text, _, _ in indices)}]{'.T' if turned else ''}{part}"
         text = f"{target} {'+=' if adds else '<-'} {value.text}"
