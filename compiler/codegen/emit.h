@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Printing: modules at schedule level become one source file, CUDA or HIP, and its header. Nothing is decided here: every operation
-// has one form, every launch is made as the kernel says.
+// Printing: modules at schedule level become one source file, CUDA or HIP, and its header. What happens when has been decided:
+// every operation has one form, every launch is made as the kernel says. How it is spelled is decided here: names, which integers
+// need 64 bits, what is written where it is used.
 #pragma once
 
 #include <span>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operations of the schedule level as C++ statements: one case per operation, no decisions.
+// Operations of the schedule level as C++ statements: one case per operation. Only the spelling is decided here, and the width of
+// integers with it.
 //
 // A value used once, by a later operation of the same .tk statement, is written where it is used; everything else gets a name.
 #pragma once

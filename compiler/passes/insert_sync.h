@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The only source of synchronisation. Turns sends and receives into waits, copies and arrivals; closes matrix groups and waits for
-// them where their results are used; releases a slot when its last read has completed; fences ordinary stores to shared memory
-// before the copy engine or the matrix unit reads them; keeps staging buffers from being overwritten early. All of it from
-// dependences between operations, so that a poor order is slow and never wrong.
+// The only source of synchronisation inside roles; the frame around them, which initialises barriers and keeps a cluster together,
+// is printed with every kernel that needs it (codegen/emit_kernel.cpp, lang-spec/certificate.md).
+//
+// Turns sends and receives into waits, copies and arrivals; closes matrix groups and waits for them where their results are used;
+// releases a slot when its last read has completed; fences ordinary stores to shared memory before the copy engine or the matrix
+// unit reads them; keeps staging buffers from being overwritten early. All of it from dependences between operations, so that a
+// poor order is slow and never wrong.
 //
 // A matrix group stays in flight over the back edge of a loop only in the form that ptxas keeps asynchronous: the loop body holds
 // nothing but products of slots, into accumulators that nothing else in the body touches, and branches that compute with other
