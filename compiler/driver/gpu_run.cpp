@@ -46,9 +46,10 @@ std::string RunnerText(const Generated& code, const typed::Entry& entry, const s
   }
   std::string text = fmt::format("#include \"{}\"\n", header);
   text += kRunner;
-  text += fmt::format("\nnamespace {{\nsize_t workspace_size() {{ return {}({}); }}\n", query, values);
-  text += fmt::format("tk_status call_entry(void* workspace, size_t bytes) {{ return {}({}{}workspace, bytes, nullptr); }}\n}}\n",
-                      function, values, values.empty() ? "" : ", ");
+  text += fmt::format("\nsize_t tkc_runner::workspace_size() {{ return ::{}({}); }}\n", query, values);
+  text += fmt::format(
+      "tk_status tkc_runner::call_entry(void* workspace, size_t bytes) {{ return ::{}({}{}workspace, bytes, nullptr); }}\n",
+      function, values, values.empty() ? "" : ", ");
   return text;
 }
 

@@ -41,9 +41,10 @@ template <class Number>
     requires std::is_arithmetic_v<Number>
 TK_HOST_DEVICE constexpr Number number_at(Number index, int) { return index; }
 
-/// Narrows the rows down by the index of a dimension: a column of numbers, or what of the dimension a block takes.
+/// Narrows the rows down by the index of a dimension: a column of numbers, or what of the dimension a block takes. False: it is one number
+/// that the dimension does not have, so that there is nothing in any row.
 template <class Rows, class N, int R, class L>
-TK_DEVICE void choose(Rows& rows, int extent, int64_t stride, const register_tile<N, R, 1, L>& numbers) {
+TK_DEVICE bool choose(Rows& rows, int extent, int64_t stride, const register_tile<N, R, 1, L>& numbers) {
     static_assert(std::is_same_v<typename register_tile<N, R, 1, L>::dealt, typename Rows::column::dealt>, "layouts differ");
     constexpr int vector = 16 / int(sizeof(*rows.origin));
     rows.are_vectors = rows.are_vectors && (stride % vector == 0 || extent <= 1);
@@ -53,16 +54,15 @@ TK_DEVICE void choose(Rows& rows, int extent, int64_t stride, const register_til
         rows.exists[n] = rows.exists[n] && is_there;
         rows.places[n] += is_there ? int64_t(numbers.data[n]) * stride : 0;
     }
+    return true;
 }
 template <class Rows>
-TK_DEVICE void choose(Rows& rows, int extent, int64_t stride, const axis& a) {
+TK_DEVICE bool choose(Rows& rows, int extent, int64_t stride, const axis& a) {
     const int lo = (a.exists ? a.lo : max(a.lo, 0)) - a.start, hi = (a.exists ? a.hi : min(a.hi, extent)) - a.start;
     rows.origin += a.start * stride;
-    if (!a.dropped) {
-        rows.col_lo = lo, rows.col_hi = hi, rows.col_stride = stride;
-    } else if (hi <= lo) {
-        rows.col_hi = rows.col_lo;
-    }
+    if (a.dropped) return lo < hi;
+    rows.col_lo = lo, rows.col_hi = hi, rows.col_stride = stride;
+    return true;
 }
 
 /// The words of V neighbours that a tile of chosen rows is made of; those of elements that do not exist are `fill_word`. As for blocks, no
@@ -133,7 +133,9 @@ TK_DEVICE auto chosen(const tensor<T, Rank>& from, const Index&... indices) {
     TK_UNROLL
     for (int n = 0; n < column::size; ++n) rows.places[n] = 0, rows.exists[n] = true;
     int d = 0;
-    ((detail::choose(rows, from.extent[d], from.stride[d], indices), ++d), ...);
+    bool is_there = true;
+    ((is_there &= detail::choose(rows, from.extent[d], from.stride[d], indices), ++d), ...);
+    if (!is_there) rows.col_hi = rows.col_lo;
     return rows;
 }
 
