@@ -184,6 +184,7 @@ void Elaborator::WarnOfExchange(const ast::IndexExpr& expr, const typed::Param& 
     for (size_t j = 0; j < i; ++j) {
       if (!runs_over(i, *param.extents[j]) || !runs_over(j, *param.extents[i])) continue;
       const Span first = expr.indices[j].span, second = expr.indices[i].span;
+      exchanged_ = expr.span;
       const auto named = [&](size_t axis) { return kernel_.dims[param.extents[axis]->id].name; };
       DiagnosticBuilder report =
           diagnostics_.Warning(DiagnosticKind::kExchangedAxes, expr.span,

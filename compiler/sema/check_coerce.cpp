@@ -233,6 +233,8 @@ ExprPtr Elaborator::Coerce(Value value, Type type, bool convert, std::string_vie
           .Help("to have them meet element by element, turn one of the two: add a `.T`, or leave it out");
     else if (target != nullptr && SuggestOwnPart(from, type, what_span, report))
       return nullptr;
+    else if (turned && what_span == exchanged_)
+      report.Help("with the indices in the order of the axes, as the warning says, the value fits");
     else if (turned)
       report.Help(value.expr->kind == ExprKind::kTranspose ? "leave out the `.T`" : "transpose it: `.T`");
     else if (!suggest_blocks(report) && IsRepeated(from, type))

@@ -81,7 +81,7 @@ void FillTaint::Run(const Block& block) {
 void FillTaint::Run(const Stmt& stmt) {
   switch (stmt.kind) {
     case StmtKind::kLet:
-      if (!stmt.expr->type.is_tile) lets_[stmt.var] = stmt.expr.get();
+      lets_[stmt.var] = stmt.expr.get();
       if (kernel_.vars[stmt.var].kind == typed::VarKind::kLet && stmt.expr->type.is_tile) {
         if (const auto positions = PositionsOf(*stmt.expr)) positions_.insert_or_assign(stmt.var, *positions);
       }

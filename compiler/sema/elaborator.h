@@ -345,7 +345,8 @@ class Elaborator {
   const char* no_receive_ = nullptr;         // why a receive may not stand here
   const ast::Expr* assigned_ = nullptr;      // what a variable of `assigned_type_` is set to or combined with
   std::optional<typed::Type> assigned_type_;
-  bool is_reduced_ = false;  // the expression is what a function of whole rows or columns takes
+  Span exchanged_ = kNoSpan;  // the last access whose indices were said to be in the order of other axes
+  bool is_reduced_ = false;   // the expression is what a function of whole rows or columns takes
   int depth_ = 0;
   std::map<typed::VarId, int> loops_of_;  // around the declaration of a variable
   int loops_ = 0;                         // around the statement

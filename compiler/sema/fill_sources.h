@@ -159,6 +159,8 @@ class FillSources {
   bool BeginsWithBlocks(int source, const typed::Var& index) const;
   /// By how much the only read that ends there is shifted against the blocks of `index`: ` + 64`; empty where that is not known.
   std::string ShiftText(int source, const typed::Var& index) const;
+  /// The dimension or number at which a tensor that was read ends; empty if it is neither.
+  std::string BoundText(int source) const;
   /// Choosing by the end of its range asks for what a read of the index itself would, if its last block may be short.
   void TakeAsRead(int end);
 

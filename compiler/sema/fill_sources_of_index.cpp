@@ -115,6 +115,17 @@ std::string FillSources::ShiftText(int source, const typed::Var& index) const {
   return !shift || *shift == 0 ? "" : *shift > 0 ? fmt::format(" + {}", *shift) : fmt::format(" - {}", -*shift);
 }
 
+std::string FillSources::BoundText(int source) const {
+  const Source& ended = sources_[source];
+  if (ended.starts.empty()) return "";
+  for (const typed::Dim& dim : kernel_.dims) {
+    const Scalar from_bound = symbolic::Sub(ended.starts[0], symbolic::Name(SymbolicTable::NameOfDim(dim.name)));
+    if (symbolic::ConstantDifference(from_bound, ended.difference) == 0) return dim.name;
+  }
+  const std::optional<int64_t> number = symbolic::ConstantDifference(ended.starts[0], ended.difference);
+  return number ? std::to_string(*number) : "";
+}
+
 void FillSources::TakeAsRead(int end) {
   const std::optional<RangeEnd> known = RangeEndedAt(end);
   if (!known) return;

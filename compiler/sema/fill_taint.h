@@ -104,6 +104,14 @@ class FillTaint {
   std::optional<std::map<int, Fill>> ColumnsReshaped(const std::map<int, Fill>& columns, const typed::Type& from,
                                                      const typed::Type& to);
   bool MayMiss(const typed::Expr& operand, int axis, int source);
+  /// What a name was bound to that is never assigned; null for all else.
+  const typed::Expr* LetOf(const typed::Expr& expr) const;
+  /// Whether no element is below zero (it may be a NaN), as far as type and outermost functions tell.
+  bool IsNonNegative(const typed::Expr& expr) const;
+  /// Whether the reduction is the same with and without elements of this class.
+  bool IsNeutral(const typed::Expr& reduce, Fill fill) const;
+  /// Whether it is what a read brings, perhaps converted or turned: the fill of the read is its fill.
+  bool IsAsRead(const typed::Expr& expr) const;
   Taint Cumsum(const typed::Expr& expr);
   Taint Cat(const typed::Expr& expr);
   Taint Reduce(const typed::Expr& expr);
@@ -141,13 +149,14 @@ class FillTaint {
   SymbolicTable* table_ = nullptr;
   bool reporting_ = false;
   std::vector<Taint> vars_;
-  std::set<int> positive_;                           // launch scalars that a `require` holds above zero
-  std::map<typed::VarId, const typed::Expr*> lets_;  // scalars
-  const typed::Expr* unsure_ = nullptr;              // the launch scalar whose sign made something of an infinity unknown
-  std::vector<const typed::Stmt*> loops_;            // around the statement that runs, the outermost first
-  std::map<typed::VarId, Positions> positions_;      // of variables that hold positions and are never assigned
-  std::map<const typed::Stmt*, Sent> sent_;          // by each send
-  std::map<int, typed::PipeId> mixed_;               // sources of what is received from a pipe whose sends differ in them
+  std::set<int> positive_;                                  // launch scalars that a `require` holds above zero
+  std::map<typed::VarId, const typed::Expr*> lets_;         // what each was bound to last
+  const typed::Expr* unsure_ = nullptr;                     // the launch scalar whose sign made something of an infinity unknown
+  std::vector<const typed::Stmt*> loops_;                   // around the statement that runs, the outermost first
+  std::map<uint32_t, const typed::Expr*> maxima_of_zeros_;  // by where they stand: those that 0 for what is missing suits
+  std::map<typed::VarId, Positions> positions_;             // of variables that hold positions and are never assigned
+  std::map<const typed::Stmt*, Sent> sent_;                 // by each send
+  std::map<int, typed::PipeId> mixed_;                      // sources of what is received from a pipe whose sends differ in them
   std::map<const typed::Stmt*, std::vector<typed::VarId>> assigned_;
   std::map<const typed::Stmt*, std::vector<Taint>> heads_;
   std::set<std::tuple<uint32_t, uint32_t, uint32_t>> reported_;

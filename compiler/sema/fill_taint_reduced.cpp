@@ -12,6 +12,12 @@ using typed::Expr;
 using typed::ExprKind;
 using typed::Op;
 
+const Expr* FillTaint::LetOf(const Expr& expr) const {
+  if (expr.kind != ExprKind::kVar || kernel_.vars[expr.id].kind != typed::VarKind::kLet) return nullptr;
+  const auto let = lets_.find(expr.id);
+  return let == lets_.end() ? nullptr : let->second;
+}
+
 /// Whether elements along the axis of the operand may be missing there, under the conditions around.
 bool FillTaint::MayMiss(const Expr& operand, int axis, int source) {
   const Source& place = sources_.At(source);
@@ -35,10 +41,8 @@ Taint FillTaint::Cumsum(const Expr& expr) {
   return taint;
 }
 
-namespace {
-
-/// Whether no element is below zero (it may be a NaN), as far as type and outermost functions tell.
-bool IsNonNegative(const Expr& expr) {
+bool FillTaint::IsNonNegative(const Expr& expr) const {
+  if (const Expr* named = LetOf(expr)) return IsNonNegative(*named);
   if (expr.kind == ExprKind::kFloat) return expr.float_value >= 0;
   if (expr.kind == ExprKind::kInt) return expr.int_value >= 0;
   if (expr.kind == ExprKind::kSplat) return IsNonNegative(*expr.args[0]);
@@ -48,14 +52,14 @@ bool IsNonNegative(const Expr& expr) {
   if (expr.kind == ExprKind::kConvert)
     return !WrapsAbove(expr.args[0]->type.dtype, expr.type.dtype) && IsNonNegative(*expr.args[0]);
   const bool sums = expr.kind == ExprKind::kReduce && expr.op == Op::kAdd;
-  const bool keeps_signs = expr.kind == ExprKind::kTranspose || expr.kind == ExprKind::kReshape || expr.kind == ExprKind::kReduce;
+  const bool keeps_signs = expr.kind == ExprKind::kTranspose || expr.kind == ExprKind::kReshape || expr.kind == ExprKind::kReduce ||
+                           expr.kind == ExprKind::kPart;
   if (keeps_signs && !(sums && may_wrap)) return IsNonNegative(*expr.args[0]);
   return expr.kind == ExprKind::kCall && !may_wrap &&
          (expr.op == Op::kAbs || expr.op == Op::kExp || expr.op == Op::kExp2 || expr.op == Op::kSqrt);
 }
 
-/// Whether the reduction is the same with and without elements of this class.
-bool IsNeutral(const Expr& reduce, Fill fill) {
+bool FillTaint::IsNeutral(const Expr& reduce, Fill fill) const {
   switch (reduce.op) {
     case Op::kAdd:
     case Op::kAny: return IsZero(fill);
@@ -64,8 +68,6 @@ bool IsNeutral(const Expr& reduce, Fill fill) {
     default: return fill == Fill::kNegInf || (IsZero(fill) && IsNonNegative(*reduce.args[0]));
   }
 }
-
-}  // namespace
 
 /// What the reduction is of: an extreme element of bytes is found among them as wider integers, whose least is another.
 const Expr& FillTaint::ReducedOperand(const Expr& reduce) {
@@ -79,9 +81,14 @@ Taint FillTaint::Reduce(const Expr& expr) {
   std::vector<int> missing;
   for (const auto& [source, fill] : x.axis[expr.axis]) {
     const bool is_neutral = fill == Fill::kNone || IsNeutral(expr, fill);
+    if (is_neutral && expr.op == Op::kMax && IsZero(fill)) maxima_of_zeros_[expr.span.begin] = &expr;
     if (!is_neutral && MayMiss(*expr.args[0], expr.axis, source)) missing.push_back(source);
   }
-  if (!missing.empty()) ReportReduce(expr, missing, x.At(expr.axis, missing.front()));
+  // `rowargmax` also asks where the maximum is: for that, 0 is not enough.
+  const auto maximum = maxima_of_zeros_.find(expr.span.begin);
+  const bool is_place = maximum != maxima_of_zeros_.end() && maximum->second->span == expr.span && maximum->second != &expr;
+  if (!missing.empty() && is_place) ReportReduce(*maximum->second, missing, Fill::kZero);
+  if (!missing.empty() && !is_place) ReportReduce(expr, missing, x.At(expr.axis, missing.front()));
   Taint result = Eval(*expr.args[0]);
   result.Forget(expr.axis);
   result.read_infinite = false;

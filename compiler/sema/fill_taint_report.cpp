@@ -14,6 +14,12 @@ namespace tkc::sema {
 using typed::Expr;
 using typed::Op;
 
+bool FillTaint::IsAsRead(const Expr& expr) const {
+  if (const Expr* named = LetOf(expr)) return IsAsRead(*named);
+  if (expr.kind == typed::ExprKind::kConvert || expr.kind == typed::ExprKind::kTranspose) return IsAsRead(*expr.args[0]);
+  return expr.kind == typed::ExprKind::kRead;
+}
+
 bool FillTaint::FirstReport(const Expr& expr) {
   return reporting_ && reported_.insert({expr.span.file, expr.span.begin, expr.span.end}).second;
 }
@@ -23,39 +29,46 @@ void FillTaint::AddHelpBeyondTensor(DiagnosticBuilder& report, const typed::Var&
   const int source = missing.front();
   const bool upper = sources_.At(source).upper;
   const std::string turned = axis == 1 ? ".T" : "";
-  if (!sources_.BeginsWithBlocks(source, index)) {
-    report.Note(index.span, fmt::format("what is read at a number made of `{}` may {} element of the tensor", index.name,
-                                        upper ? "reach beyond the last" : "begin in front of the first"));
-    report.Help(fmt::format(
-        "choose `{}` by the elements' numbers, `where(first + i64(iota(n)){} {}, .., {})`, or read it under a condition "
-        "that says that they exist",
-        neutral, turned, upper ? "< N" : ">= 0", neutral));
-    return;
-  }
   const bool is_both = std::any_of(missing.begin(), missing.end(), [&](int other) {
     return sources_.At(other).upper != upper && sources_.IndexOf(other) == &index && !sources_.IsEndOfRange(other);
   });
+  std::string extent;
+  for (const int each : missing) {
+    if (extent.empty() && sources_.At(each).upper) extent = sources_.BoundText(each);
+  }
+  const std::string explained = extent.empty() && (upper || is_both) ? ", `N` the extent of the tensor," : ",";
+  if (extent.empty()) extent = "N";
+  const auto exists = [&](const std::string& number) {
+    const std::string begins = fmt::format("{} >= 0", number), ends = fmt::format("{} < {}", number, extent);
+    return is_both ? fmt::format("{} and {}", begins, ends) : upper ? ends : begins;
+  };
+  if (!sources_.BeginsWithBlocks(source, index)) {
+    report.Note(index.span, fmt::format("what is read at a number made of `{}` may {}", index.name,
+                                        is_both ? "begin in front of the first element of the tensor, or reach beyond its last"
+                                        : upper ? "reach beyond the last element of the tensor"
+                                                : "begin in front of the first element of the tensor"));
+    report.Help(fmt::format(
+        "choose `{}` by the elements' numbers, `where({}, .., {})`, for a read of `n` elements from `first` on{} or read it under "
+        "a condition that says that they exist",
+        neutral, exists(fmt::format("first + i64(iota(n)){}", turned)), neutral, explained));
+    return;
+  }
   const std::string number = fmt::format("pos({}){}{}", index.name, turned, sources_.ShiftText(source, index));
+  const std::string mask = fmt::format("where({}, .., {})", exists(number), neutral);
   if (is_both) {
     report.Note(index.span,
                 fmt::format("blocks of `{}` may begin in front of the first element of the tensor, and what is read there "
                             "may reach beyond the last",
                             index.name));
-    report.Help(
-        fmt::format("let the range be `max(0, ..) .. min(.., N)`, `N` the extent of the tensor, or choose `{}` by the "
-                    "elements' numbers: `where({} >= 0 and {} < N, .., {})`",
-                    neutral, number, number, neutral));
+    report.Help(fmt::format("let the range be `max(0, ..) .. min(.., {})`{} or choose `{}` by the elements' numbers: `{}`", extent,
+                            explained, neutral, mask));
   } else if (upper) {
     report.Note(index.span, fmt::format("what is read at `{}` may reach beyond the last element of the tensor", index.name));
-    report.Help(
-        fmt::format("let the range end at `min(.., N)`, `N` the extent of the tensor, or choose `{}` by the elements' numbers: "
-                    "`where({} < N, .., {})`",
-                    neutral, number, neutral));
+    report.Help(fmt::format("let the range end at `min(.., {})`{} or choose `{}` by the elements' numbers: `{}`", extent, explained,
+                            neutral, mask));
   } else {  // in its range, but not in the tensor
     report.Note(index.span, fmt::format("blocks of `{}` may begin in front of the first element of the tensor", index.name));
-    report.Help(
-        fmt::format("let the range begin at `max(0, ..)`, or choose `{}` by the elements' numbers: `where({} >= 0, .., {})`",
-                    neutral, number, neutral));
+    report.Help(fmt::format("let the range begin at `max(0, ..)`, or choose `{}` by the elements' numbers: `{}`", neutral, mask));
   }
 }
 
@@ -89,6 +102,15 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
     // What does not exist reads as 0 anyway: where that changes nothing, it is not the read that has to be mended.
     report.Help(fmt::format("choose `{}` in that loop: `where(valid({}){}, .., {})`{}", neutral, ended->name, axis == 1 ? ".T" : "",
                             neutral, neutral == "0" ? "" : fmt::format(", or give the read that fill: `X[..] else {}`", neutral)));
+    return;
+  }
+  if (index == nullptr && !IsAsRead(operand)) {
+    const std::string extent = sources_.At(missing.front()).upper ? sources_.BoundText(missing.front()) : "";
+    report.Help(fmt::format(
+        "choose `{}` in what was computed, by the elements' numbers: `where(iota({}){} < {}, .., {})` where the read begins at 0; "
+        "or `require` extents at which all elements exist",
+        neutral, axis == 0 ? operand.type.rows : operand.type.cols, axis == 1 ? ".T" : "",
+        extent.empty() ? "N" : fmt::format("i32({})", extent), neutral));
     return;
   }
   if (index == nullptr) {

@@ -179,7 +179,13 @@ bool Parser::SuggestNames(const ast::Expr& first, DiagnosticBuilder& error) {
   return true;
 }
 
-std::string Parser::HelpOfArgument(std::string_view name) {
+std::string Parser::HelpOfArgument(Span open) const {
+  const std::string_view name = Text(tokens_[pos_ - 1]);
+  size_t opens = pos_;
+  while (opens > 0 && tokens_[opens].begin != open.begin) --opens;
+  if (opens > 0 && tokens_[opens - 1].kind == TokenKind::kArrow)
+    return "the values of several fields stand in the order of the pipe, `p <- (x, y)`; by name they are sent one by one, `p.a <- "
+           "x`";
   if (name == "mask" || name == "other")
     return "what does not exist of a block reads as zero, or as `else` says: `X[m, n] else -inf`";
   return "arguments have places and no names; the function names the axis: `rowsum(x)`, `colmax(x)`";

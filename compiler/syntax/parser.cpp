@@ -177,7 +177,7 @@ bool Parser::ExpectClose(TokenKind close, Span open) {
   else
     error.Note(open, "to close this");
   if (At(TokenKind::kEqual) && close == TokenKind::kRightParen && pos_ > 0 && tokens_[pos_ - 1].kind == TokenKind::kName)
-    error.Help(HelpOfArgument(Text(tokens_[pos_ - 1])));
+    error.Help(HelpOfArgument(open));
   return false;
 }
 

@@ -128,7 +128,7 @@ class Parser {
   /// What takes the place of a call that stands alone, as in other languages; empty: nothing that is known.
   static std::string HelpOfCall(const ast::Expr& value);
   /// The same of an argument with a name.
-  static std::string HelpOfArgument(std::string_view name);
+  std::string HelpOfArgument(Span open) const;
   /// What was meant by a token where a statement should end; false: nothing that is known.
   bool SuggestInPlaceOfEnd(DiagnosticBuilder& error);
   /// The same of what begins no declaration.

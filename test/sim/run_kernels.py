@@ -46,7 +46,8 @@ def main():
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
-    files = sorted(path for path in (ROOT / "test" / "run").glob("*.tk") if path.name not in NEEDS_LARGE_SCALARS)
+    files = sorted(path for path in (ROOT / "test" / "run").glob("*.tk")
+                   if "%run %s" in path.read_text() and path.name not in NEEDS_LARGE_SCALARS)
     cases = [(path, target) for path in drawn(files, args.draw) for target in args.target.split(",")]
     counts = {"right": 0, "refused": 0, "failed": 0}
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
