@@ -6,7 +6,8 @@
 //     s = select mask, x, -inf                           if j + 128 > S
 //                                                          s = select (j + cols < S), s, -inf
 //
-// The least and the most that a tile of positions holds decide. A mask with anything else in it is left as it is.
+// The least and the most that a tile of positions holds decide (mask_conditions). A mask in which anything else could decide is
+// left as it is; data that only the mask asks for is loaded in its branch.
 #pragma once
 
 #include "compiler/ir/ir.h"
