@@ -221,8 +221,8 @@ void FillTaint::AddKept(const Expr& access, int which, Fill fill, Taint& taint) 
   }
 }
 
-/// Where a number is missing, whatever it would have chosen stands; the fill, where it lies outside of the tensor. Columns of rows
-/// are a block's.
+/// Where a number is missing, whatever it would have chosen stands; the fill, where it lies outside of the tensor, as what is below
+/// zero does. Columns of rows are a block's.
 Taint FillTaint::Gather(const Expr& expr) {
   Taint taint;
   const auto columns = static_cast<size_t>(
@@ -230,8 +230,14 @@ Taint FillTaint::Gather(const Expr& expr) {
   const Fill fill = expr.args.size() == columns ? Fill::kZero : Eval(*expr.args[columns]).base;
   taint.read_infinite = IsInfinite(fill);
   const Fill unknown = IsInfinite(fill) ? Fill::kAny : Fill::kFinite;
-  for (size_t column = 0; column < columns; ++column) {
-    for (const auto& [source, missing] : Eval(*expr.args[column]).axis[0]) taint.axis[0][source] = unknown;
+  std::vector<Taint> numbers;
+  for (size_t column = 0; column < columns; ++column) numbers.push_back(Eval(*expr.args[column]));
+  for (const Taint& column : numbers) {
+    for (const auto& missing : column.axis[0]) {
+      const int source = missing.first;
+      const auto finds_none = [source](const Taint& number) { return number.At(0, source) == Fill::kNegative; };
+      taint.axis[0][source] = std::any_of(numbers.begin(), numbers.end(), finds_none) ? fill : unknown;
+    }
   }
   for (size_t i = 0, column = 0; i < expr.axes.size(); ++i) {
     if (!expr.axes[i].chosen) continue;

@@ -72,6 +72,22 @@ void FillTaint::AddHelpBeyondTensor(DiagnosticBuilder& report, const typed::Var&
   }
 }
 
+namespace {
+
+/// The read that brings the numbers by which the operand chooses rows or elements, whatever type these are converted to, if those
+/// that find nothing leave zeros.
+const Expr* ReadOfNumbers(const Expr& operand) {
+  const Expr* chosen = &operand;
+  while (chosen->kind == typed::ExprKind::kConvert) chosen = &*chosen->args[0];
+  // One column of numbers, and no fill behind it.
+  if (chosen->kind != typed::ExprKind::kGather || chosen->args.size() != 1) return nullptr;
+  const Expr* numbers = &*chosen->args[0];
+  while (numbers->kind == typed::ExprKind::kConvert) numbers = &*numbers->args[0];
+  return numbers->kind == typed::ExprKind::kRead && numbers->args.empty() ? numbers : nullptr;
+}
+
+}  // namespace
+
 void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis, const std::vector<int>& missing,
                         const std::string& neutral) {
   if (unsure_ != nullptr) {
@@ -124,7 +140,11 @@ void FillTaint::AddHelp(DiagnosticBuilder& report, const Expr& operand, int axis
   const std::string part = sources_.PartText(missing.front(), axis == 0 ? operand.type.rows : operand.type.cols);
   const std::string mask = fmt::format("where(valid({}){}{}, ", index->name, part, axis == 1 ? ".T" : "");
   const Span span = operand.span;
-  report.Help(fmt::format("choose `{}` there: `{}.., {})`", neutral, mask, neutral),
+  const Expr* numbers = axis == 0 && neutral == "0" ? ReadOfNumbers(operand) : nullptr;
+  const std::string other_way =
+      numbers ? fmt::format(", or let numbers that are missing find nothing: `{}[..] else -1`", kernel_.params[numbers->id].name)
+              : "";
+  report.Help(fmt::format("choose `{}` there: `{}.., {})`{}", neutral, mask, neutral, other_way),
               std::vector<Edit>{{{span.file, span.begin, span.begin}, mask},
                                 {{span.file, span.end, span.end}, fmt::format(", {})", neutral)}});
 }
