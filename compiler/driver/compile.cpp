@@ -33,6 +33,7 @@
 #include "compiler/passes/expand_workers.h"
 #include "compiler/passes/fold_copies.h"
 #include "compiler/passes/fold_reshapes.h"
+#include "compiler/passes/gather_receives.h"
 #include "compiler/passes/guard_padding.h"
 #include "compiler/passes/hoist_invariants.h"
 #include "compiler/passes/hoist_reads.h"
@@ -56,6 +57,7 @@
 #include "compiler/passes/separate_fields.h"
 #include "compiler/passes/separate_pipes.h"
 #include "compiler/passes/separate_rings.h"
+#include "compiler/passes/share_fragments.h"
 #include "compiler/passes/share_reads.h"
 #include "compiler/passes/share_room.h"
 #include "compiler/passes/sink_reductions.h"
@@ -111,11 +113,12 @@ constexpr Pass kPasses[] = {
     {"multicast", passes::Multicast},                              // before insert_sync: who arrives at a slot depends on it
     {"draw_tiles", passes::DrawTiles},                             // before plan_shared: the pipe of tiles' numbers takes room, too
     {"plan_shared", passes::PlanShared, {}, Established::kSlots},  // fixes slot counts, which barriers and rings repeat
-    {"name_elements", passes::NameElements},    // before passes that cut loops into parts, or look for what loops read
-    {"share_reads", passes::ShareReads},        // after all passes that add loads; before those that count the tiles in use
-    {"advance_reads", passes::AdvanceReads},    // after passes that add loads and stores; needs sends and receives
-    {"cut_stores", passes::CutStores},          // after passes that add loads and stores
-    {"convert_anew", passes::ConvertAnew},      // after loads have been moved
+    {"name_elements", passes::NameElements},      // before passes that cut loops into parts, or look for what loops read
+    {"share_reads", passes::ShareReads},          // after all passes that add loads; before those that count the tiles in use
+    {"share_fragments", passes::ShareFragments},  // likewise
+    {"advance_reads", passes::AdvanceReads},      // after passes that add loads and stores; needs sends and receives
+    {"cut_stores", passes::CutStores},            // after passes that add loads and stores
+    {"convert_anew", passes::ConvertAnew},        // after loads have been moved
     {"compute_anew", passes::ComputeAnew},      // after convert_anew has tried first; makes statements that cut_statements may cut
     {"cut_statements", passes::CutStatements},  // after all passes that add or move statements
     {"overlap_products", passes::OverlapProducts},  // needs the number of slots, and what is kept in registers
@@ -125,6 +128,7 @@ constexpr Pass kPasses[] = {
     {"delay_stores", passes::DelayStores},          // needs those marks, and sends and receives, which insert_sync replaces
     {"lower_grid", passes::LowerGrid},              // before insert_sync: a slot's life may cross tiles
     {"hoist_invariants", passes::HoistInvariants},  // needs the loop over tiles, and to know how many registers are left
+    {"gather_receives", passes::GatherReceives},    // before fold_copies, which fills slots again where they are received
     {"fold_copies", passes::FoldCopies},            // needs complete programs; before passes that place copies and waits
     {"advance_copies", passes::AdvanceCopies},      // needs loops that hold their copies
     {"load_ahead", passes::LoadAhead},              // likewise; before insert_sync, since it moves receives

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -257,14 +258,28 @@ void Ahead::DropUnused(Region& body) {
 bool CanLoadAhead(const Op& loop) { return loop.code == OpCode::kFor && AheadForm(loop).Read().has_value(); }
 
 bool HasRoomAhead(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target) {
-  const int64_t registers = ShareRegisters(kernel, target).for_tiles;
-  bool has_room = true;
+  const RegisterShares shares = ShareRegisters(kernel, target);
+  const auto has_room = [&](const Region& region) {
+    std::map<ValueId, int64_t> sums;  // that products of the region add to, and none of them sets
+    for (const Op& op : region) {
+      if (op.code == OpCode::kMultiply) sums.try_emplace(op.operands[0], RegistersOf(kernel.TypeOf(op.operands[0]), worker.layout));
+    }
+    for (const Op& op : region) {
+      if (op.code == OpCode::kMultiply && op.Is(ir::kSets)) sums[op.operands[0]] = 0;
+    }
+    return std::ranges::all_of(region, [&](const Op& op) {
+      if (op.code != OpCode::kMultiply) return true;
+      const auto type = [&](size_t operand) -> const ir::Type& { return kernel.TypeOf(op.operands[operand]); };
+      int64_t needed = RegistersOfTwoSteps(type(0), type(1), type(2), worker.layout);
+      for (const auto& [sum, kept] : sums) needed += sum == op.operands[0] ? 0 : kept;
+      return needed <= ForProducts(shares, region);
+    });
+  };
+  bool has_room_everywhere = has_room(worker.body);
   ForEachOp(worker.body, [&](const Op& op) {
-    if (op.code != OpCode::kMultiply) return;
-    const auto type = [&](size_t operand) -> const ir::Type& { return kernel.TypeOf(op.operands[operand]); };
-    has_room &= RegistersOfTwoSteps(type(0), type(1), type(2), worker.layout) <= registers;
+    for (const Region& region : op.regions) has_room_everywhere &= has_room(region);
   });
-  return has_room;
+  return has_room_everywhere;
 }
 
 Result<void> LoadAhead(ir::Kernel& kernel, const Target& target, Diagnostics&) {

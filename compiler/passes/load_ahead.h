@@ -29,7 +29,8 @@ namespace tkc::passes {
 /// again at the end of the iteration that reads it.
 bool CanLoadAhead(const ir::Op& loop);
 
-/// Whether the worker's registers hold the operands of two steps beside the sum, for each of its products; else each step loads its
+/// Whether the worker's registers hold the operands of two steps beside the sum, and beside those of the loop's other products, for
+/// each of its products; else each step loads its
 /// own (stage_operands), and none is loaded over the end of an iteration.
 bool HasRoomAhead(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target);
 

@@ -53,6 +53,13 @@ RegisterShares DealToBlocks(const ir::Kernel& kernel, const Target& target) {
 
 }  // namespace
 
+int64_t ForProducts(const RegisterShares& shares, const ir::Region& region) {
+  constexpr int64_t kOperands = 2;
+  int64_t received = 0;
+  for (const ir::Op& op : region) received += op.code == ir::OpCode::kReceive ? static_cast<int64_t>(op.results.size()) : 0;
+  return shares.for_tiles - kForFurtherCopies * std::max<int64_t>(0, received - kOperands);
+}
+
 RegisterShares ShareRegisters(const ir::Kernel& kernel, const Target& target) {
   return kernel.resident > 1 ? DealToBlocks(kernel, target) : DealToRoles(kernel, target);
 }

@@ -23,6 +23,10 @@ inline int64_t ForStatement(const RegisterShares& shares, const ir::Kernel& kern
   return kernel.resident > 1 && !worker.layout.IsFragment() ? shares.computing : shares.for_tiles;
 }
 
+/// Of those for tiles, how many the products of a region may take, where threads that multiply keep the places of what they copy
+/// beside. For targets whose threads copy.
+int64_t ForProducts(const RegisterShares& shares, const ir::Region& region);
+
 /// Needs to know the kernel's roles and their threads: for use after assign_roles.
 RegisterShares ShareRegisters(const ir::Kernel& kernel, const Target& target);
 
@@ -33,7 +37,8 @@ RegisterShares ShareRegisters(const ir::Kernel& kernel, const Target& target);
 inline constexpr int64_t kForAddresses = 24;       // in a block that has the multiprocessor to itself, or multiplies
 inline constexpr int64_t kForAddressesOfMany = 8;  // in one of several blocks, which are to have the loads of all under way
 inline constexpr int64_t kForAddressesAhead = 12;  // in a block whose next loads are under way while it computes (advance_reads)
-inline constexpr int64_t kForWholeLoads = 16;      // in addition, on targets that have all loads of a tile under way at once
+inline constexpr int64_t kForFurtherCopies = 16;  // in addition, for each tile beyond two that a loop receives and its threads copy
+inline constexpr int64_t kForWholeLoads = 16;     // in addition, on targets that have all loads of a tile under way at once
 
 // What plan_registers adds to tiles when it estimates the registers of a kernel without products; the largest sum counts.
 inline constexpr int64_t kForAddressesOfAll = 30;  // to tiles that are kept: addresses of all loads
