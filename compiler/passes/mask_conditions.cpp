@@ -38,6 +38,14 @@ struct Side {
   int64_t number = 0;
   IntRange range{0, 0};
 
+  void Add(const Scalar& term, IntRange of) {
+    plus = term;
+    range = symbolic::Sum(range, of);
+  }
+  void Subtract(const Scalar& term, IntRange of) {
+    minus = term;
+    range = symbolic::Difference(range, of);
+  }
   bool FitsInt() const { return (number == 0 && (!plus || !minus)) || symbolic::Fits(Range(), DType::kI32); }
   IntRange Range() const { return symbolic::Sum(range, {number, number}); }
   Scalar Written() const {
@@ -177,7 +185,8 @@ std::optional<MaskConditions::Sum> MaskConditions::SumOfScalar(const Scalar& sca
       name->kind == Kind::kName && std::any_of(kernel_.scalars.begin(), kernel_.scalars.end(), [&](const ir::ScalarParam& param) {
         return param.name == name->name && param.dtype == DType::kI32;
       });
-  const IntRange range = is_launch_scalar ? Both(known_.Of(name), symbolic::RangeOf(DType::kI32)) : known_.Of(scalar);
+  const IntRange range =
+      Both(known_.Of(is_launch_scalar ? name : scalar), symbolic::RangeOf(is_launch_scalar ? DType::kI32 : scalar->dtype));
   return Sum{{{scalar, scalar, range, false}}, {}, 0, range, {}};
 }
 
@@ -191,15 +200,16 @@ std::optional<MaskConditions::Sum> MaskConditions::Combined(const Op& op) const 
   if (symbolic::Fits(sum.range, type.dtype) || type.dtype == DType::kI64) return sum;
   // Where elements wrap around, least and most say nothing. With a number added, positions along columns are never so large (ti-6),
   // and of others it is tested.
-  const bool moves_positions = adds && op.operands.size() == 1 && sum.added.size() == 2 && sum.subtracted.empty();
   const IntRange all = symbolic::RangeOf(DType::kI32);
-  if (!moves_positions || type.dtype != DType::kI32 || sum.range.lo < all.lo) return std::nullopt;
+  const bool is_moved = op.operands.size() == 1 && (adds || !op.HasScalarLeft());
+  if (!is_moved || type.dtype != DType::kI32 || sum.range.lo < all.lo) return std::nullopt;
+  const Sum &positions = op.HasScalarLeft() ? *b : *a, &number = op.HasScalarLeft() ? *a : *b;
+  const auto is_one_term = [](const Sum& side) { return side.added.size() == 1 && side.subtracted.empty() && side.number == 0; };
+  if (!is_one_term(positions) || !is_one_term(number)) return std::nullopt;
   if (type.rows > 1) {
-    const bool is_first = sum.added[0].is_position;
-    const Term &position = sum.added[is_first ? 0 : 1], &number = sum.added[is_first ? 1 : 0];
-    if (number.range.lo < 0 || sum.number != 0) return std::nullopt;
-    sum.wraps.push_back(
-        symbolic::Make(Kind::kGt, DType::kBool, {position.most, symbolic::Sub(symbolic::Int(all.hi), number.most)}));
+    const Scalar &most = positions.added[0].most, &by = number.added[0].most, last = symbolic::Int(all.hi);
+    sum.wraps.push_back(adds ? symbolic::Make(Kind::kGt, DType::kBool, {by, symbolic::Sub(last, most)})
+                             : symbolic::Make(Kind::kLt, DType::kBool, {by, symbolic::Sub(most, last)}));
   }
   sum.range = Both(sum.range, all);
   return sum;
@@ -216,7 +226,7 @@ MaskConditions::Sum MaskConditions::Plus(const Sum& a, const Sum& b, bool subtra
   return sum;
 }
 
-/// Of the most that the sum is, as a comparison of two differences, which an int holds. Numbers go where a position leaves room.
+/// Of the most that the sum is, as a comparison of two differences, which an int holds.
 std::optional<Scalar> MaskConditions::IsAboveZero(const Sum& sum) {
   int64_t number = sum.number;
   std::vector<Term> added, subtracted;
@@ -233,23 +243,30 @@ std::optional<Scalar> MaskConditions::IsAboveZero(const Sum& sum) {
       subtracted.push_back(term);
   }
   if (added.size() > 2 || subtracted.size() > 2) return std::nullopt;
-  for (std::vector<Term>* terms : {&added, &subtracted})
-    std::stable_partition(terms->begin(), terms->end(), [](const Term& term) { return term.is_position; });
+  const auto is_position = [](const Term& term) { return term.is_position; };
+  std::stable_partition(added.begin(), added.end(), is_position);
+  std::stable_partition(subtracted.begin(), subtracted.end(), is_position);
+  if (const auto written = Compared(added, subtracted, number)) return written;
+  // Numbers of which nothing is known stand alone.
+  std::ranges::reverse(subtracted);
+  if (const auto written = Compared(added, subtracted, number)) return written;
+  std::ranges::reverse(subtracted);
+  std::ranges::reverse(added);
+  return Compared(added, subtracted, number);
+}
+
+/// added[0] + number - subtracted[1] > subtracted[0] - added[1], of terms that may be absent; the number on the side of a position,
+/// which leaves room for it. Nothing if one side may be no int.
+std::optional<Scalar> MaskConditions::Compared(const std::vector<Term>& added, const std::vector<Term>& subtracted,
+                                               int64_t number) {
   Side left, right;
-  const auto take = [](const std::vector<Term>& terms, bool most, Side& plus, Side& minus) {
-    if (!terms.empty()) {
-      plus.plus = most ? terms[0].most : terms[0].least;
-      plus.range = symbolic::Sum(plus.range, terms[0].range);
-    }
-    if (terms.size() < 2) return;
-    minus.minus = most ? terms[1].most : terms[1].least;
-    minus.range = symbolic::Difference(minus.range, terms[1].range);
-  };
-  take(added, true, left, right);
-  take(subtracted, false, right, left);
-  const bool on_left = added.empty() || added[0].is_position;
-  const bool is_alone = subtracted.empty() && !right.minus && number < 0;
-  (on_left && !is_alone ? left : right).number = on_left && !is_alone ? number : -number;
+  if (!added.empty()) left.Add(added[0].most, added[0].range);
+  if (subtracted.size() > 1) left.Subtract(subtracted[1].least, subtracted[1].range);
+  if (!subtracted.empty()) right.Add(subtracted[0].least, subtracted[0].range);
+  if (added.size() > 1) right.Subtract(added[1].most, added[1].range);
+  const bool is_alone = number < 0 && subtracted.empty() && !right.minus;
+  const bool on_left = !is_alone && (added.empty() || added[0].is_position);
+  (on_left ? left : right).number = on_left ? number : -number;
   if (!left.FitsInt() || !right.FitsInt()) return std::nullopt;
   const Scalar a = left.Written(), b = right.Written();
   return symbolic::IsInt(a) ? symbolic::Make(Kind::kLt, DType::kBool, {b, a}) : symbolic::Make(Kind::kGt, DType::kBool, {a, b});

@@ -67,6 +67,7 @@ class MaskConditions {
   static Sum Number(int64_t number) { return {{}, {}, number, {number, number}, {}}; }
   static Sum Negative(const Sum& sum) { return Plus(Number(0), sum, true); }
   static std::optional<ir::Scalar> IsAboveZero(const Sum& sum);
+  static std::optional<ir::Scalar> Compared(const std::vector<Term>& added, const std::vector<Term>& subtracted, int64_t number);
 
   const ir::Kernel& kernel_;
   KnownRanges known_;
