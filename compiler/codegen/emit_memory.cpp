@@ -56,7 +56,7 @@ std::string OpEmitter::Barrier(const Op& op, size_t scalar) const {
   const auto found = barriers_.find(op.symbol);
   Ensure(found != barriers_.end(), "no barrier of this name: " + op.symbol, op.span);
   const ir::Barrier& barrier = kernel_.barriers[found->second];
-  const std::string set = barrier.instances > 1 ? fmt::format("[{}]", Mangle(ir::PlaceOfSlot(op.Slot()).instance)) : "";
+  const std::string set = barrier.instances > 1 ? fmt::format("[{}]", scalars_.NameOf(ir::PlaceOfSlot(op.Slot()).instance)) : "";
   return Element("shared." + Mangle(op.symbol) + set, barrier.count, op, scalar);
 }
 
@@ -67,7 +67,7 @@ std::string OpEmitter::Buffer(const std::string& name, const std::string& instan
   const ir::Buffer& buffer = kernel_.buffers[found->second];
   const bool is_set = buffer.instances > 1;
   return "shared." + Mangle(name) + (PlaceInUnion(kernel_, buffer) > 0 ? ".tile" : "") +
-         (is_set ? fmt::format("[{}]", instance.empty() ? instance_ : Mangle(instance)) : "");
+         (is_set ? fmt::format("[{}]", instance.empty() ? instance_ : scalars_.NameOf(instance)) : "");
 }
 
 /// The barrier in shared memory of this instance's warps.

@@ -26,18 +26,32 @@ OpEmitter::OpEmitter(const ir::Kernel& kernel, const KernelUses& uses, CodeWrite
   for (size_t i = 0; i < kernel.barriers.size(); ++i) barriers_.emplace(kernel.barriers[i].name, i);
 }
 
+namespace {
+
+bool DefinesScalar(const Op& op) { return op.code == OpCode::kFor || (op.code == OpCode::kLet && !op.Is(ir::kChanges)); }
+
+}  // namespace
+
 void OpEmitter::Role(const ir::Worker& role) {
   role_ = &role;
   instance_ = Mangle(InstanceName(kernel_, role));
   names_.clear();
-  taken_ = kernel_.NamesBesideValues();
+  scalars_in_scope_ = {};
+  defined_at_.clear();
+  if (!kernel_.numbered_scalars.empty()) {
+    ir::ForEachOp(role.body, [&](const Op& op) {
+      if (DefinesScalar(op)) defined_at_.emplace(op.symbol, defined_at_.size());
+    });
+  }
+  taken_ = ScopedNames(kernel_.NamesBesideValues());
   ir::ForEachOp(role.body, [&](const Op& op) {
     for (const ir::ValueId id : op.results) {
-      if (kernel_.values[id].base.empty()) taken_.Take(kernel_.values[id].name);
+      if (kernel_.values[id].IsOfSource()) taken_.Reserve(kernel_.values[id].Base());
     }
   });
   NoteChanges(role);
   NoteRings(role);
+  FindHeld(role.body);
   UseLayouts();
   Body(role.body);
 }
@@ -79,7 +93,7 @@ void OpEmitter::UseLayouts() {
     for (const ir::ValueId id : op.results) {
       const ir::RegisterLayout* layout = reshaped_->Find(id);
       if (!layout || Layout(id) != "layout") continue;
-      const std::string name = taken_.TakeFree(fmt::format("layout_{}", kernel_.TypeOf(id).cols));
+      const std::string name = taken_.TakeFree(fmt::format("layout_{}", kernel_.TypeOf(id).cols), false);
       layouts_.emplace_back(*layout, name);
       out_.Line(LayoutLine(name, *layout));
     }
@@ -107,11 +121,16 @@ CppExpr OpEmitter::Value(ir::ValueId id) const {
 }
 
 std::string OpEmitter::Name(ir::ValueId id) const {
-  const ir::Value& value = kernel_.values[id];
-  if (value.base.empty()) return Mangle(value.name);
   const auto [place, is_new] = names_.try_emplace(id);
-  if (is_new) place->second = taken_.TakeFree(value.base);
-  return Mangle(place->second);
+  const ir::Value& value = kernel_.values[id];
+  if (is_new) {
+    // A copy for the matrix unit is called as what it copies, if that has no variable of its own.
+    std::string_view base = value.Base();
+    if (base.ends_with(ir::kOperandSuffix) && !value.is_named && !copies_.contains(id))
+      base.remove_suffix(ir::kOperandSuffix.size());
+    place->second = Mangle(taken_.TakeFree(std::string(base), value.IsOfSource()));
+  }
+  return place->second;
 }
 
 std::string OpEmitter::Arguments(const Op& op) const {
@@ -208,13 +227,45 @@ size_t EndOfHandOver(const ir::Region& region, size_t begin) {
 
 }  // namespace
 
+/// Whether a comment of one statement stands before an operation of another one, which is quoted there.
+bool OpEmitter::IsOfOther(const ir::Region& region, size_t comment) const {
+  size_t next = comment + 1;
+  while (next < region.size() && region[next].code == OpCode::kComment) ++next;
+  return next < region.size() && !quoter_.SameStatement(region[next].span, region[comment].span);
+}
+
 void OpEmitter::Body(const ir::Region& region) {
   FindInlined(region);
+  const size_t scope = taken_.BeginScope(), scalars = scalars_in_scope_.BeginScope();
+  const int block = quoter_.BeginBlock();
   size_t hand_over = 0;  // ends there
   for (size_t i = 0; i < region.size(); ++i) {
     if (i >= hand_over) hand_over = EndOfHandOver(region, i);
-    Emit(region[i], i < hand_over);
+    const Op& op = region[i];
+    if (op.code == OpCode::kComment && IsOfOther(region, i)) {
+      out_.Comment(EscapeComment(op.symbol));
+      continue;
+    }
+    const size_t around = scalars_in_scope_.BeginScope();
+    if (DefinesScalar(op)) scalars_in_scope_.TakeFree(NameOfScalar(op), true);
+    Emit(op, i < hand_over);
+    if (op.code == OpCode::kFor) scalars_in_scope_.EndScope(around);
   }
+  taken_.EndScope(scope);
+  quoter_.EndBlock(block);
+  scalars_in_scope_.EndScope(scalars);
+}
+
+/// What code calls the scalar that the operation defines: a second one of the source's name has a number only where the first is in
+/// scope, or may come to be.
+std::string OpEmitter::NameOfScalar(const Op& op) {
+  const auto numbered = kernel_.numbered_scalars.find(op.symbol);
+  if (numbered == kernel_.numbered_scalars.end()) return op.symbol;
+  const std::string& first = numbered->second;
+  const bool is_behind = defined_at_.contains(first) && defined_at_.at(first) < defined_at_.at(op.symbol);
+  const std::string& called = is_behind && !scalars_in_scope_.IsInScope(first) ? first : op.symbol;
+  scalars_.CallName(op.symbol, called);
+  return called;
 }
 
 void OpEmitter::Quote(const Op& op) {
@@ -250,7 +301,7 @@ void OpEmitter::Define(const Op& op, CppExpr expr) {
 
 void OpEmitter::Let(const Op& op) {
   const ir::Scalar& value = op.scalars[0];
-  const std::string name = Mangle(op.symbol);
+  const std::string name = scalars_.NameOf(op.symbol);
   const std::string text = scalars_.Text(value);
   if (op.Is(ir::kChanges)) return out_.Line(fmt::format("{} = {};", name, text));
   const bool is_const = !changed_scalars_.contains(op.symbol);
@@ -313,7 +364,7 @@ void OpEmitter::ForTiles(const Op& op) {
 }
 
 void OpEmitter::For(const Op& op) {
-  const std::string name = Mangle(op.symbol);
+  const std::string name = scalars_.NameOf(op.symbol);
   const ir::Scalar &lo = op.scalars[0], &hi = op.scalars[1];
   using symbolic::IntRange;
   const IntRange first = scalars_.Ranges().Of(lo), end = scalars_.Ranges().Of(hi);
@@ -374,6 +425,7 @@ bool OpEmitter::EmitControl(const Op& op) {
 bool OpEmitter::EmitTile(const Op& op) {
   switch (op.code) {
     case OpCode::kVar: {
+      if (!op.operands.empty() && !expressions_.contains(op.operands[0])) copies_.insert(op.results[0]);
       const std::string name = Name(op.results[0]);
       if (op.operands.empty())
         out_.Line(fmt::format("{} {};", TileType(op.results[0]), name));

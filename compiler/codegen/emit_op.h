@@ -15,6 +15,7 @@
 #include "compiler/codegen/code_writer.h"
 #include "compiler/codegen/quote.h"
 #include "compiler/codegen/scalar_cpp.h"
+#include "compiler/codegen/scoped_names.h"
 #include "compiler/ir/ir.h"
 #include "compiler/passes/reshaped_layouts.h"
 #include "compiler/target/target.h"
@@ -26,6 +27,9 @@ const Target& TargetOf(const ir::Kernel& kernel);
 
 /// Whether the operation only names a scalar that is not among `used`.
 bool IsUnusedScalar(const ir::Op& op, const std::set<std::string, std::less<>>& used);
+
+/// Whether the operation only gives a value, and may stand wherever its operands are what they were.
+bool IsPure(const ir::Op& op);
 
 /// How often values and scalar names of a kernel are used, and by names: what its parameters are.
 struct KernelUses {
@@ -54,7 +58,9 @@ class OpEmitter {
  private:
   void Quote(Span span);
   void Quote(const ir::Op& op);
+  bool IsOfOther(const ir::Region& region, size_t comment) const;
   void Body(const ir::Region& region);
+  std::string NameOfScalar(const ir::Op& op);
   /// `hands_over`: it hands a slot on that another statement has received or sends.
   void Emit(const ir::Op& op, bool hands_over);
   bool EmitControl(const ir::Op& op);
@@ -85,12 +91,13 @@ class OpEmitter {
   CppExpr View(const ir::Op& op);
   void Define(const ir::Op& op, CppExpr expr);
   void FindInlined(const ir::Region& region);
+  void FindHeld(const ir::Region& region);
   bool IsUsedOnce(ir::ValueId id) const;
   void NoteChanges(const ir::Worker& role);
   void NoteRings(const ir::Worker& role);
 
   CppExpr Value(ir::ValueId id) const;
-  /// The value's own, or where that is numbered, the next free number of the role, given where it is printed first.
+  /// The value's own, with a number where another of that name is in scope; given where it is printed first.
   std::string Name(ir::ValueId id) const;
   std::string Argument(ir::ValueId id) const { return Value(id).text; }
   /// All operands, each behind a comma.
@@ -127,9 +134,12 @@ class OpEmitter {
   std::set<std::string> waited_rings_;                // whose slots it waits for at barriers
   std::set<ir::ValueId> inlined_;                     // to be written at their use, if they are short
   std::set<ir::ValueId> held_;                        // a variable's, which is given them at once
+  std::set<ir::ValueId> copies_;                      // variables that are given what has a name of its own
   std::map<ir::ValueId, CppExpr> expressions_;        // those seen so far
-  mutable std::map<ir::ValueId, std::string> names_;  // of values whose names are numbered
-  mutable ir::TakenNames taken_;                      // names of the role
+  mutable std::map<ir::ValueId, std::string> names_;  // of values
+  mutable ScopedNames taken_;                         // names of the role
+  ScopedNames scalars_in_scope_;                      // as they are printed
+  std::map<std::string, size_t> defined_at_;          // in which order, of scalars
   std::map<std::string, size_t, std::less<>> buffers_, barriers_;
   std::optional<passes::ReshapedLayouts> reshaped_;
   std::vector<std::pair<ir::RegisterLayout, std::string>> layouts_;  // beside the role's own, and their names

@@ -15,6 +15,21 @@ namespace tkc::codegen {
 using ir::Op;
 using ir::OpCode;
 
+bool IsPure(const Op& op) {
+  if (ir::ReducesOrScans(op.code)) return op.symbol.empty();  // where there is scratch the warps meet
+  if (ir::ComputesElements(op.code) || ir::IsPartOrTranspose(op.code)) return true;
+  switch (op.code) {
+    case OpCode::kCat:
+    case OpCode::kReshape:
+    case OpCode::kAligned:
+    case OpCode::kView:
+    case OpCode::kRead:
+    case OpCode::kGather:
+    case OpCode::kLoadShared: return true;
+    default: return false;
+  }
+}
+
 namespace {
 
 struct Operator {
@@ -72,21 +87,6 @@ int OuterOf(int precedence) {
                                                                                                              : precedence;
 }
 
-bool IsPure(const Op& op) {
-  if (ir::ReducesOrScans(op.code)) return op.symbol.empty();  // where there is scratch the warps meet
-  if (ir::ComputesElements(op.code) || ir::IsPartOrTranspose(op.code)) return true;
-  switch (op.code) {
-    case OpCode::kCat:
-    case OpCode::kReshape:
-    case OpCode::kAligned:
-    case OpCode::kView:
-    case OpCode::kRead:
-    case OpCode::kGather:
-    case OpCode::kLoadShared: return true;
-    default: return false;
-  }
-}
-
 /// Whether the operation is a call that returns a tile, pure or not.
 bool IsCall(const Op& op) {
   return IsPure(op) || ir::LoadsFragments(op.code) || ir::ReducesOrScans(op.code) || op.code == OpCode::kSplitCollect ||
@@ -101,7 +101,7 @@ bool IsAddress(const Op& op, const ir::Kernel& kernel) {
 
 /// A pure operation is written at its only use if that is a later operation of the same statement in the same region and nothing
 /// between the two changes what it reads: for addresses of shared memory nothing but a ring's advance, else only pure operations. A
-/// read that is converted later than at once stays in its place among the reads. What a variable is given at once needs no name.
+/// read that is converted later than at once stays in its place among the reads.
 void OpEmitter::FindInlined(const ir::Region& region) {
   struct Pending {
     const Op* op;
@@ -124,11 +124,21 @@ void OpEmitter::FindInlined(const ir::Region& region) {
     }
     if (is_pure && IsUsedOnce(op.results[0])) open.emplace(op.results[0], Pending{&op, IsAddress(op, kernel_)});
   }
-  for (size_t i = 1; i < region.size(); ++i) {
-    const Op &source = region[i - 1], &op = region[i];
-    if ((op.code != OpCode::kVar && op.code != OpCode::kAssign) || op.operands.empty() || !IsCall(source)) continue;
-    const ir::ValueId value = source.results[0];
-    if (op.operands.back() == value && IsUsedOnce(value) && quoter_.SameStatement(op.span, source.span)) held_.insert(value);
+}
+
+/// What a variable is given at once needs no name.
+void OpEmitter::FindHeld(const ir::Region& region) {
+  for (size_t i = 0; i < region.size(); ++i) {
+    const Op& op = region[i];
+    for (const ir::Region& inner : op.regions) FindHeld(inner);
+    if ((op.code != OpCode::kVar && op.code != OpCode::kAssign) || op.operands.empty()) continue;
+    const ir::ValueId value = op.operands.back();
+    const bool is_held = i > 0 && IsCall(region[i - 1]) && region[i - 1].results[0] == value && IsUsedOnce(value) &&
+                         quoter_.SameStatement(op.span, region[i - 1].span);
+    if (is_held)
+      held_.insert(value);
+    else if (op.code == OpCode::kAssign)
+      copies_.insert(op.operands[0]);
   }
 }
 

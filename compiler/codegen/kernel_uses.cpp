@@ -32,7 +32,7 @@ void KernelUses::Region(const ir::Region& region) {
   for (auto op = region.rbegin(); op != region.rend(); ++op) {
     for (auto inner = op->regions.rbegin(); inner != op->regions.rend(); ++inner) Region(*inner);
     if (IsUnusedScalar(*op, names)) continue;
-    if (op->code == OpCode::kRead && values[op->results[0]] == 0) continue;
+    if (IsPure(*op) && values[op->results[0]] == 0) continue;
     for (ir::ValueId value : op->operands) ++values[value];
     for (const ir::Scalar& scalar : op->scalars) Scalar(scalar);
     if (const std::string instance = ir::PlaceOfSlot(op->SlotIfAny()).instance; !instance.empty()) names.insert(instance);

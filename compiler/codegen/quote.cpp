@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "compiler/codegen/scalar_cpp.h"
 
@@ -78,9 +80,10 @@ void SourceQuoter::At(Span span) {
     const Span statement = statements_.At(span);
     if (statement == last_) return;
     out_.From(statement);
-    for (const std::string& line : statements_.Lines(span)) out_.Comment(line);
+    const auto [quoted, is_new] = quoted_.try_emplace({statement.file, statement.begin}, block_);
+    const bool comes_back = std::exchange(quoted->second, block_) == block_ && !is_new;
+    for (const std::string& line : comes_back ? std::vector{statements_.Head(span)} : statements_.Lines(span)) out_.Comment(line);
     last_ = statement;
-    quoted_.emplace(statement.file, statement.begin);
   }
   after_directive_ = out_.LineNumber();
 }

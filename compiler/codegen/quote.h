@@ -3,6 +3,7 @@
 // ends where its line ends.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@ namespace tkc::codegen {
 /// backslash at the end, at most 240 characters.
 std::string EscapeComment(std::string_view text);
 
-/// Writes a statement as it stands in the source before the code that comes from it, once for a run of operations of one statement.
+/// Writes a statement as it stands in the source before the code that comes from it, once for a run of operations of one statement;
+/// where a block comes back to it, only what it says in front of its value: `acc += ...`.
 class SourceQuoter {
  public:
   SourceQuoter(const SourceStatements& statements, CodeWriter& out, bool line_directives)
@@ -30,6 +32,9 @@ class SourceQuoter {
   void Amid(Span span) {
     if (line_directives_) At(span);
   }
+  /// A block of code, in braces, begins: the number of the one around it, for EndBlock.
+  int BeginBlock() { return std::exchange(block_, ++blocks_); }
+  void EndBlock(int around) { block_ = around; }
   bool SameStatement(Span a, Span b) const { return statements_.AreSame(a, b); }
   /// The next statement is quoted even if it is the one before.
   void Forget() {
@@ -47,10 +52,11 @@ class SourceQuoter {
   const SourceStatements& statements_;
   CodeWriter& out_;
   bool line_directives_;
-  Span last_ = kNoSpan;                             // what was quoted last
-  uint32_t line_ = 0;                               // its line
-  int after_directive_ = 0;                         // the line that follows the last #line
-  std::set<std::pair<uint32_t, uint32_t>> quoted_;  // files, and where statements begin
+  Span last_ = kNoSpan;                                  // what was quoted last
+  uint32_t line_ = 0;                                    // its line
+  int after_directive_ = 0;                              // the line that follows the last #line
+  std::map<std::pair<uint32_t, uint32_t>, int> quoted_;  // files, and where statements begin: in which block last
+  int block_ = 0, blocks_ = 0;                           // the innermost one, and how many there have been
   std::set<std::string> remarks_;
 };
 

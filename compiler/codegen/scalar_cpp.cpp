@@ -91,6 +91,11 @@ std::string StringLiteral(std::string_view text) {
   return result + '"';
 }
 
+std::string ScalarPrinter::NameOf(const std::string& name) const {
+  const auto called = called_.find(name);
+  return Mangle(called == called_.end() ? name : called->second);
+}
+
 bool ScalarPrinter::MentionsExtent(const Scalar& scalar) const {
   if (scalar->kind == Kind::kName) return extents_.contains(scalar->name);
   for (const Scalar& arg : scalar->args) {
@@ -371,7 +376,7 @@ CppExpr ScalarPrinter::Expr(const Scalar& scalar) const {
       return {text, text[0] == '-' ? CppExpr::kUnary : CppExpr::kPrimary};
     }
     case Kind::kBool: return {node.int_value ? "true" : "false"};
-    case Kind::kName: return {Mangle(node.name) + (divisors_.contains(node.name) ? ".value" : "")};
+    case Kind::kName: return {NameOf(node.name) + (divisors_.contains(node.name) ? ".value" : "")};
     case Kind::kElement: {
       std::string text = Mangle(node.name) + ".element(";
       for (size_t i = 0; i < node.args.size(); ++i) text += (i ? ", " : "") + Text(node.args[i]);

@@ -56,6 +56,10 @@ class ScalarPrinter {
   /// What is known of all names before code defines more.
   void AddRanges(passes::KnownRanges ranges) { ranges_ = std::move(ranges); }
   passes::KnownRanges& Ranges() { return ranges_; }
+  /// What code calls a name here, if not by its own.
+  void CallName(const std::string& name, const std::string& as) { called_[name] = as; }
+  /// The C++ name of a variable.
+  std::string NameOf(const std::string& name) const;
   /// A name that is a tk::divisor.
   void AddDivisor(const std::string& name) { divisors_.insert(name); }
   /// A name that is itself a 64-bit integer in the kernel.
@@ -98,6 +102,7 @@ class ScalarPrinter {
   std::set<std::string, std::less<>> non_negative_, positive_, extents_, wide_, divisors_;
   passes::KnownRanges ranges_;
   std::map<std::string, int, std::less<>> bits_;
+  std::map<std::string, std::string, std::less<>> called_;
 };
 
 /// A literal of type `dtype`.

@@ -151,6 +151,21 @@ std::vector<std::string> SourceStatements::Lines(Span span) const {
   return lines;
 }
 
+std::string SourceStatements::Head(Span span) const {
+  constexpr size_t kShort = 12;
+  const std::vector<std::string> lines = Lines(span);
+  const std::string& line = lines.front();
+  int depth = 0;  // of brackets
+  for (size_t i = 1; i + 1 < line.size(); ++i) {
+    const char c = line[i], next = line[i + 1];
+    depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+    if (depth > 0 || next != ' ' || !((c == '=' && line[i - 1] != '=') || (c == '-' && line[i - 1] == '<'))) continue;
+    const bool is_short = lines.size() == 1 && line.size() - i - 1 <= kShort;
+    return is_short ? line : line.substr(0, i + 1) + " ...";
+  }
+  return lines.size() == 1 ? line : line + " ...";
+}
+
 bool SourceStatements::AreSame(Span a, Span b) const {
   if (a.file != b.file) return false;
   if ((a.begin <= b.begin && b.end <= a.end) || (b.begin <= a.begin && a.end <= b.end)) return true;

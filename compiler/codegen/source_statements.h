@@ -33,6 +33,8 @@ class SourceStatements {
   /// The same line by line for comments, as it stands in the source but for what all of it is indented by. What stands in a `fn`
   /// has its name in front: a reader sees the call, and here what it does.
   std::vector<std::string> Lines(Span span) const;
+  /// Its first line for the same purpose, `...` instead of what is assigned, sent or stored, if that is long.
+  std::string Head(Span span) const;
   /// Whether both come from one statement: one lies in the other, or they stand in the same part of a line.
   bool AreSame(Span a, Span b) const;
 

@@ -11,6 +11,9 @@ namespace tkc::ir {
 
 inline constexpr std::string_view kUsableSuffix = "_usable";
 
+/// Behind the name of a tile: the copy of it that the matrix unit reads.
+inline constexpr std::string_view kOperandSuffix = "_operand";
+
 /// The `bool` of the launcher: whether the copy engine can store through `map` for these arguments.
 inline std::string UsableFlag(std::string_view map) { return std::string(map).append(kUsableSuffix); }
 

@@ -149,13 +149,15 @@ ValueId Kernel::AddValue(std::string name, Type type, bool is_mutable) {
 }
 
 void Kernel::KeepName(ValueId value) {
+  values[value].is_named = true;
   if (values[value].name == values[value].base) values[value].base.clear();
 }
 
 ValueId Kernel::AddValueAfter(ValueId of, const std::string& suffix, Type type, bool is_mutable) {
-  const std::string base = values[of].base.empty() ? values[of].name : values[of].base;
+  const std::string base = values[of].Base();
   const ValueId value = AddValue(values[of].name + suffix, type, is_mutable);
   values[value].base = base + suffix;
+  values[value].is_named = suffix.empty() && values[of].IsOfSource();
   return value;
 }
 

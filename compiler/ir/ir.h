@@ -52,7 +52,11 @@ struct Value {
   std::string name;  // unique in the kernel; from the source where there is one
   Type type;
   bool is_mutable = false;
-  std::string base{};  // the name without its number, which each role counts anew; empty: printed as the source has it
+  std::string base{};     // the name without its number, which code counts anew where two meet; empty: the name has none
+  bool is_named = false;  // by the source
+
+  bool IsOfSource() const { return is_named || base.empty(); }
+  const std::string& Base() const { return base.empty() ? name : base; }
 };
 
 struct TensorParam {
@@ -300,8 +304,9 @@ struct Kernel {
   TakenNames UsedNames() const;
   /// What stands in one scope with values in the output, by name.
   TakenNames NamesBesideValues() const;
-  TakenNames names_of_values;  // AddValue's, with what stands beside values
-  size_t known_values = 0;     // of these the names are in names_of_values
+  std::map<std::string, std::string> numbered_scalars{};  // where the source has several of a name in a worker: that name
+  TakenNames names_of_values;                             // AddValue's, with what stands beside values
+  size_t known_values = 0;                                // of these the names are in names_of_values
 };
 
 /// Of a kernel's tensors, pipes, buffers, barriers or maps the one of that name, or null.

@@ -2,6 +2,8 @@
 // Typed tile expressions to operations, in the order of evaluation: left to right.
 #include "compiler/ir/lower_worker.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -9,21 +11,35 @@
 #include "compiler/support/internal_error.h"
 
 namespace tkc::ir {
-namespace {
 
 using typed::ExprKind;
+
+std::string_view NameOfOperand(const typed::Expr& expr, const typed::Kernel& source) {
+  switch (expr.kind) {
+    case ExprKind::kVar: return source.vars[expr.id].name;
+    case ExprKind::kRead:
+    case ExprKind::kGather: return source.params[expr.id].name;
+    case ExprKind::kTranspose: return NameOfOperand(*expr.args[0], source);
+    default: return {};
+  }
+}
+
+namespace {
 
 Scalar Zero(DType dtype) {
   if (dtype == DType::kBool) return symbolic::Bool(false);
   return IsFloat(dtype) ? symbolic::Float(0, dtype) : symbolic::Convert(symbolic::Int(0), dtype);
 }
 
-/// Of bf16(x) and the like, and of f32(X[m, n]).
-std::string ConvertedName(const typed::Expr& expr, const typed::Kernel& source) {
-  const typed::Expr* from = expr.args[0].get();
-  if (Bytes(expr.type.dtype) < Bytes(from->type.dtype)) return "rounded";
-  while (from->kind == ExprKind::kTranspose) from = from->args[0].get();
-  return from->kind == ExprKind::kRead || from->kind == ExprKind::kGather ? source.params[from->id].name + "_wide" : "wide";
+/// What is done to an operand stands behind its name: `p_bf16`, `x_sum`.
+std::string NameAfterOperand(const typed::Expr& expr, std::string_view suffix, std::string_view else_,
+                             const typed::Kernel& source) {
+  const std::string_view operand = NameOfOperand(*expr.args[0], source);
+  return operand.empty() || suffix.empty() ? std::string(else_) : fmt::format("{}_{}", operand, suffix);
+}
+
+std::string_view SuffixOfReduction(typed::Op op) {
+  return op == typed::Op::kAdd ? "sum" : op == typed::Op::kMax ? "max" : op == typed::Op::kMin ? "min" : "";
 }
 
 /// Of a value between the operations of an expression.
@@ -57,19 +73,24 @@ std::string DefaultName(const typed::Expr& expr, const typed::Kernel& source) {
   switch (expr.kind) {
     case ExprKind::kGather:
     case ExprKind::kRead: return source.params[expr.id].name + "_tile";
-    case ExprKind::kReduce:
+    case ExprKind::kReduce: return NameAfterOperand(expr, SuffixOfReduction(expr.op), NameOfResult(expr.op), source);
     case ExprKind::kUnary:
     case ExprKind::kBinary:
     case ExprKind::kCall: return std::string(NameOfResult(expr.op));
     case ExprKind::kCumsum: return "sums";
     case ExprKind::kSelect: return "chosen";
-    case ExprKind::kTranspose: return DefaultName(*expr.args[0], source);
-    case ExprKind::kVar: return source.vars[expr.id].name;  // turned
+    case ExprKind::kTranspose: {
+      const typed::Expr& operand = *expr.args[0];
+      return operand.kind == ExprKind::kVar ? source.vars[operand.id].name + "T" : DefaultName(operand, source);
+    }
     case ExprKind::kPositions: return "position";
     case ExprKind::kMatMul: return "product";
-    case ExprKind::kPart: return "part";
+    case ExprKind::kPart: return NameAfterOperand(expr, "part", "part", source);
     case ExprKind::kReshape: return expr.type.rows > expr.args[0]->type.rows ? "cut" : "joined";
-    case ExprKind::kConvert: return ConvertedName(expr, source);
+    case ExprKind::kConvert: {
+      const bool narrows = Bytes(expr.type.dtype) < Bytes(expr.args[0]->type.dtype);
+      return NameAfterOperand(expr, tkc::Name(expr.type.dtype), narrows ? "rounded" : "wide", source);
+    }
     default: return "value";
   }
 }

@@ -31,6 +31,7 @@ std::string WorkerLowering::UniqueScalar(const std::string& name) {
   std::string unique = name;
   for (int& i = last_suffix_[name]; is_taken(unique);) unique = fmt::format("{}_{}", name, ++i);
   used_names_.insert(unique);
+  if (unique != name && scalar_names_.contains(name)) kernel_.numbered_scalars.emplace(unique, name);
   scalar_names_.insert(unique);
   kernel_.names_of_values.Take(unique);
   return unique;
@@ -170,13 +171,24 @@ void WorkerLowering::LowerSend(const typed::Stmt& stmt, Region& region) {
   region.push_back(std::move(op));
 }
 
+namespace {
+
+/// What is computed for a tensor is called after it, but for what is a variable or another tensor, converted or reduced.
+std::string NameOfStored(const typed::Expr& value, const std::string& tensor, const typed::Kernel& source) {
+  const bool is_after = value.kind == typed::ExprKind::kConvert || value.kind == typed::ExprKind::kReduce;
+  const typed::Expr& stored = is_after ? *value.args[0] : value;
+  return NameOfOperand(stored, source).empty() ? tensor + "_tile" : "";
+}
+
+}  // namespace
+
 void WorkerLowering::LowerStore(const typed::Stmt& stmt, Region& region) {
   Op op{OpCode::kStore};
   op.symbol = source_.params[stmt.tensor].name;
   op.axes = LowerAxes(stmt.axes);
   op.Set(stmt.store_op);
   op.span = stmt.span;
-  op.operands = {LowerTile(*stmt.expr, region)};
+  op.operands = {LowerTile(*stmt.expr, region, NameOfStored(*stmt.expr, op.symbol, source_))};
   region.push_back(std::move(op));
 }
 

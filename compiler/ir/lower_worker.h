@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "compiler/ir/ir.h"
 #include "compiler/sema/typed.h"
@@ -13,6 +14,9 @@ namespace tkc::ir {
 
 /// A reduction along an axis of one element: the value is that element.
 bool IsItsOperand(const typed::Expr& expr);
+
+/// What the source calls a variable or a tensor that is read, transposed or not; empty if it is something else.
+std::string_view NameOfOperand(const typed::Expr& expr, const typed::Kernel& source);
 
 /// Names and values of one kernel while its bodies are lowered.
 class WorkerLowering {

@@ -111,9 +111,7 @@ class Sinking {
   void Sink(Region& body, const Sinkable& found, Region& front, Region& behind) {
     const Op reduce = body[found.reduce], combine = body[found.combine];
     const ir::Type folded = Folded(reduce);
-    const std::string name = kernel_.values[found.variable].name + "_part";
-
-    const ValueId kept = kernel_.AddValue(name, folded, true);
+    const ValueId kept = kernel_.AddValueAfter(found.variable, "_part", folded, true);
     Op neutral{OpCode::kFill, {kernel_.AddValue("neutral", folded)}};
     neutral.scalars = {symbolic::Float(Neutral(reduce.Function()))};
     Op part{OpCode::kVar, {kept}, {neutral.results[0]}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Products: where their operands may begin, and the steps of those that warps multiply by themselves.
+#include "compiler/ir/derived_names.h"
 #include "compiler/layout/row_layout.h"
 #include "compiler/layout/shared_tile.h"
 #include "compiler/passes/live_tiles.h"
@@ -76,7 +77,7 @@ void Staging::RewriteProduct(const Op& op, Region& out) {
   if (!by_warps_ && IsShared(a) && !BeginsWell(a)) a = InRegisters(a, out, op.span);
   if (!IsShared(a) && !by_warps_) {
     // A copy that nothing else touches: the matrix unit reads it while the worker goes on.
-    const ValueId operand = kernel_.AddValueAfter(a, "_operand", kernel_.TypeOf(a), true);
+    const ValueId operand = kernel_.AddValueAfter(a, std::string(ir::kOperandSuffix), kernel_.TypeOf(a), true);
     Op copy{OpCode::kVar, {operand}, {a}};
     copy.span = op.span;
     out.push_back(copy);
@@ -119,9 +120,7 @@ ValueId Staging::Fragment(ValueId operand, bool is_left, int64_t step, Region& o
   const bool is_whole = type == kernel_.TypeOf(operand);
   ValueId part = operand;
   if (!is_whole) {
-    // `rounded_1` would be taken for another tile that was rounded.
-    const std::string of_tile = kernel_.values[operand].base.empty() ? number : "_operand" + number;
-    part = kernel_.AddValueAfter(operand, IsShared(operand) ? "_part" : of_tile, type);
+    part = kernel_.AddValueAfter(operand, IsShared(operand) ? "_part" : number, type);
     if (!IsShared(operand)) kernel_.KeepName(part);
     Op take{OpCode::kPart, {part}, {operand}, {is_left ? zero : first, is_left ? first : zero}};
     take.span = span;

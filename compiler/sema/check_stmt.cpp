@@ -104,12 +104,15 @@ Value Elaborator::BindNew(const std::string& name, Value value, Span span) {
   return bound;
 }
 
-/// A slot that was received where nothing names it, `let x = (<-q).rows(w)` of one instance, has the name of the `let`.
-void Elaborator::NameReceived(const Value& value, const std::string& name) {
+/// What has a name from the way to the value only has that of the `let`: a slot that was received where nothing names it,
+/// `let x = (<-q).rows(w)` of one instance, and what a function calls the result that it returns.
+void Elaborator::NameAnew(const Value& value, const std::string& name) {
   if (value.kind != Value::Kind::kExpr || value.expr->kind != ExprKind::kVar || section_ == nullptr) return;
   typed::Var& var = kernel_.vars[value.expr->id];
   const auto is_pipe = [&](const typed::Pipe& pipe) { return pipe.name == var.name; };
-  if (var.kind == VarKind::kReceived && std::any_of(section_->pipes.begin(), section_->pipes.end(), is_pipe)) var.name = name;
+  const bool is_of_pipe = var.kind == VarKind::kReceived && std::ranges::any_of(section_->pipes, is_pipe);
+  const bool is_of_function = var.kind == VarKind::kLet && value.expr->id >= first_var_of_let_;
+  if (is_of_pipe || is_of_function) var.name = name;
 }
 
 void Elaborator::BindName(const ast::Name& name, Value value, const std::optional<Type>& declared, bool is_mutable) {
@@ -127,7 +130,7 @@ void Elaborator::BindName(const ast::Name& name, Value value, const std::optiona
   }
   if (name.text == "_") return;
   if (!is_mutable) {
-    NameReceived(value, name.text);
+    NameAnew(value, name.text);
     return DeclareValue(name, BindNew(name.text, std::move(value), name.span));
   }
   if (value.kind != Value::Kind::kExpr) {
@@ -227,6 +230,7 @@ void Elaborator::BindLet(const ast::Pattern& pattern, const ast::TypeExpr* writt
 }
 
 void Elaborator::CheckLet(const ast::LetStmt& stmt) {
+  const Scoped first_var(first_var_of_let_, static_cast<typed::VarId>(kernel_.vars.size()));
   const auto* receive = ast::DynCast<ast::ReceiveExpr>(*stmt.value);
   Value value = receive != nullptr ? EvalReceive(*receive, &stmt.pattern) : Eval(*stmt.value);
   value.span = stmt.value->span;

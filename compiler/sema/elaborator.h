@@ -7,6 +7,7 @@
 // A value of kind kError has been reported; nothing is reported about it again.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -162,7 +163,7 @@ class Elaborator {
   Value CoerceTuple(Value value, const ast::TypeExpr& type, const ast::Name& name);
   void BindLet(const ast::Pattern& pattern, const ast::TypeExpr* type, Value value, bool is_mutable);
   void BindName(const ast::Name& name, Value value, const std::optional<typed::Type>& declared, bool is_mutable);
-  void NameReceived(const Value& value, const std::string& name);
+  void NameAnew(const Value& value, const std::string& name);
   Value BindNew(const std::string& name, Value value, Span span);
   typed::VarId AddVar(const std::string& name, typed::Type type, typed::VarKind kind, typed::Level level, Span span);
   typed::Stmt& Append(typed::StmtKind kind, Span span);
@@ -348,8 +349,9 @@ class Elaborator {
   Span exchanged_ = kNoSpan;  // the last access whose indices were said to be in the order of other axes
   bool is_reduced_ = false;   // the expression is what a function of whole rows or columns takes
   int depth_ = 0;
-  std::map<typed::VarId, int> loops_of_;  // around the declaration of a variable
-  int loops_ = 0;                         // around the statement
+  typed::VarId first_var_of_let_ = std::numeric_limits<typed::VarId>::max();  // of those that its value gives rise to
+  std::map<typed::VarId, int> loops_of_;                                      // around the declaration of a variable
+  int loops_ = 0;                                                             // around the statement
   CopyBudget copies_;
 };
 

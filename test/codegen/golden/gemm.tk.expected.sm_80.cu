@@ -93,7 +93,7 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
     tk::block::sync();
     const auto& a_next = shared.ab_0[ab.slot];
     const auto& b_next = shared.ab_1[ab.slot];
-    // acc += a.rows(w / WN) @ b.cols(w % WN)
+    // acc += ...
     a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_next, 0));
     b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_next, 0));
     // ab <- (A[m, k], B[k, n])
@@ -103,21 +103,21 @@ gemm_patch(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, con
     tk::block::copy_pieces<128>(shared.ab_1[ab.previous()], B_pieces);
     B_pieces.move(64, 0);
     tk::commit_copies();
-    // acc += a.rows(w / WN) @ b.cols(w % WN)
+    // acc += ...
     tk::warpgroup::multiply(acc, a_3, b_3);
   }
   // ab <- (A[m, k], B[k, n])
   // Wait for the copies that ran ahead past the end: zeros, or blocks that nobody reads.
   tk::wait_copies<0>();
   // C[m, n].rows(w / WN).cols(w % WN) <- acc
-  const auto rounded = tk::convert<tk::bf16>(acc);
+  const auto acc_bf16 = tk::convert<tk::bf16>(acc);
   TK_UNROLL
   for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
-    const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+    const auto acc_bf16_chunk = tk::columns<32>(acc_bf16, C_chunk * 32);
     auto& staged = shared.C_stage;
     // This buffer is free once all have read what it held.
     tk::block::sync();
-    tk::warpgroup::store_shared(staged, rounded_chunk);
+    tk::warpgroup::store_shared(staged, acc_bf16_chunk);
     tk::block::sync();
     tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
   }
@@ -198,7 +198,7 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     tk::block::sync();
     const auto& a_next = shared.ab_0[ab.slot];
     const auto& b_next = shared.ab_1[ab.slot];
-    // acc += a.rows(w / WN) @ b.cols(w % WN)
+    // acc += ...
     a_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(a_next, 0));
     b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_next, 0));
     // ab <- (A[m, k], B[k, n])
@@ -208,21 +208,21 @@ gemm_pair(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, cons
     tk::block::copy_pieces<128>(shared.ab_1[ab.previous()], B_pieces);
     B_pieces.move(32, 0);
     tk::commit_copies();
-    // acc += a.rows(w / WN) @ b.cols(w % WN)
+    // acc += ...
     tk::warpgroup::multiply(acc, a_1, b_1);
   }
   // ab <- (A[m, k], B[k, n])
   // Wait for the copies that ran ahead past the end: zeros, or blocks that nobody reads.
   tk::wait_copies<0>();
   // C[m, n].rows(w / WN).cols(w % WN) <- acc
-  const auto rounded = tk::convert<tk::bf16>(acc);
+  const auto acc_bf16 = tk::convert<tk::bf16>(acc);
   TK_UNROLL
   for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-    const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+    const auto acc_bf16_chunk = tk::columns<32>(acc_bf16, C_chunk * 32);
     auto& staged = shared.C_stage;
     // This buffer is free once all have read what it held.
     tk::block::sync();
-    tk::warpgroup::store_shared(staged, rounded_chunk);
+    tk::warpgroup::store_shared(staged, acc_bf16_chunk);
     tk::block::sync();
     tk::warpgroup::copy_shared_to_global(C.block(tk::span(m), tk::span(n + C_chunk * 32)), staged);
   }
@@ -284,7 +284,7 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
   const auto& a_first = shared.ab_0[ab.slot];
   const auto& b_first = shared.ab_1[ab.slot];
   // acc += a.rows(w / WN) @ b.cols(w % WN)
-  auto part_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a_first, w * 64), 0));
+  auto a_part_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a_first, w * 64), 0));
   auto b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_first, 0));
   // for k in K by BK
   for (int k = 0; k < K; k += 32) {
@@ -292,9 +292,9 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
     const auto& a = shared.ab_0[ab.slot];
     const auto& b = shared.ab_1[ab.slot];
     // acc += a.rows(w / WN) @ b.cols(w % WN)
-    const auto part_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a, w * 64), 16));
+    const auto a_part_1 = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a, w * 64), 16));
     const auto b_1 = tk::warpgroup::load_right<layout>(tk::rows<16>(b, 16));
-    tk::warpgroup::multiply(acc, part_0_held, b_0_held);
+    tk::warpgroup::multiply(acc, a_part_0_held, b_0_held);
     // The operands of the next iteration's first product are on their way beside the last product of this one.
     ab.advance();
     // let (a, b) = <-ab
@@ -303,8 +303,8 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
     tk::block::sync();
     const auto& a_next = shared.ab_0[ab.slot];
     const auto& b_next = shared.ab_1[ab.slot];
-    // acc += a.rows(w / WN) @ b.cols(w % WN)
-    part_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a_next, w * 64), 0));
+    // acc += ...
+    a_part_0_held = tk::warpgroup::load_left<layout>(tk::cols<16>(tk::rows<64>(a_next, w * 64), 0));
     b_0_held = tk::warpgroup::load_right<layout>(tk::rows<16>(b_next, 0));
     // ab <- (A[m, k], B[k, n])
     // 4 blocks ahead, into the slot that was read last.
@@ -313,21 +313,21 @@ gemm_oblong(const tk::tensor<tk::bf16, 2> A, const tk::tensor<tk::bf16, 2> B, co
     tk::block::copy_pieces<256>(shared.ab_1[ab.previous()], B_pieces);
     B_pieces.move(32, 0);
     tk::commit_copies();
-    // acc += a.rows(w / WN) @ b.cols(w % WN)
-    tk::warpgroup::multiply(acc, part_1, b_1);
+    // acc += ...
+    tk::warpgroup::multiply(acc, a_part_1, b_1);
   }
   // ab <- (A[m, k], B[k, n])
   // Wait for the copies that ran ahead past the end: zeros, or blocks that nobody reads.
   tk::wait_copies<0>();
   // C[m, n].rows(w / WN).cols(w % WN) <- acc
-  const auto rounded = tk::convert<tk::bf16>(acc);
+  const auto acc_bf16 = tk::convert<tk::bf16>(acc);
   TK_UNROLL
   for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
-    const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+    const auto acc_bf16_chunk = tk::columns<32>(acc_bf16, C_chunk * 32);
     auto& staged = shared.C_stage[w];
     // This buffer is free once all have read what it held.
     tk::warpgroup::sync();
-    tk::warpgroup::store_shared(staged, rounded_chunk);
+    tk::warpgroup::store_shared(staged, acc_bf16_chunk);
     tk::warpgroup::sync();
     tk::warpgroup::copy_shared_to_global(C.block(tk::span(m + w * 64), tk::span(n + C_chunk * 32)), staged);
   }

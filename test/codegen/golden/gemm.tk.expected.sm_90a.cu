@@ -111,11 +111,11 @@ gemm_decode(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_map, 
     tk::warpgroup::mma_wait<0>(acc);
     if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc);
+    const auto acc_bf16 = tk::convert<tk::bf16>(acc);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
       auto& staged = shared.C_stage[C_chunk];
-      tk::warpgroup::store_shared(staged, tk::columns<32>(rounded, C_chunk * 32));
+      tk::warpgroup::store_shared(staged, tk::columns<32>(acc_bf16, C_chunk * 32));
       tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
@@ -640,11 +640,11 @@ gemm_square_halves(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
     tk::wait(shared.acc_shares_full[w], /*parity=*/0);
     const auto acc_sum = tk::split::collect<2>(shared.acc_shares[w], acc, tk::cluster::rank());
     // C[m, n].rows(w / WN).cols(w % WN) <- acc
-    const auto rounded = tk::convert<tk::bf16>(acc_sum);
+    const auto acc_bf16 = tk::convert<tk::bf16>(acc_sum);
     TK_UNROLL
     for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
       auto& staged = shared.C_stage[w][C_chunk];
-      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(rounded, C_chunk * 32));
+      tk::warpgroup::store_shared(tk::transposed(staged), tk::columns<32>(acc_bf16, C_chunk * 32));
       tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
       tk::warpgroup::sync();
       if (C_map_usable) {
@@ -906,16 +906,16 @@ gemm_tile_64x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       tk::warpgroup::mma_wait<0>(acc);
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
+      const auto acc_bf16 = tk::convert<tk::bf16>(acc);
       if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 2; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        const auto acc_bf16_chunk = tk::columns<32>(acc_bf16, C_chunk * 32);
         auto& staged = shared.C_stage[w];
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<0>();
         tk::warpgroup::sync();
-        tk::warpgroup::store_shared(staged, rounded_chunk);
+        tk::warpgroup::store_shared(staged, acc_bf16_chunk);
         tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
@@ -1035,16 +1035,16 @@ gemm_tile_96x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B_
       tk::warpgroup::mma_wait<0>(acc);
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
+      const auto acc_bf16 = tk::convert<tk::bf16>(acc);
       if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 3; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        const auto acc_bf16_chunk = tk::columns<32>(acc_bf16, C_chunk * 32);
         auto& staged = shared.C_stage[w][C_chunk];
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<2>();
         tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::warpgroup::store_shared(tk::transposed(staged), acc_bf16_chunk);
         tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
@@ -1164,16 +1164,16 @@ gemm_tile_192x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       tk::warpgroup::mma_wait<0>(acc);
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
+      const auto acc_bf16 = tk::convert<tk::bf16>(acc);
       if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 6; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        const auto acc_bf16_chunk = tk::columns<32>(acc_bf16, C_chunk * 32);
         auto& staged = shared.C_stage[w][C_chunk % 2];
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<1>();
         tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::warpgroup::store_shared(tk::transposed(staged), acc_bf16_chunk);
         tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
@@ -1294,16 +1294,16 @@ gemm_tile_256x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
       tk::warpgroup::mma_wait<0>(acc);
       if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
+      const auto acc_bf16 = tk::convert<tk::bf16>(acc);
       if (tile == tk::block::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        const auto acc_bf16_chunk = tk::columns<32>(acc_bf16, C_chunk * 32);
         auto& staged = shared.C_stage[w][C_chunk % 4];
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<3>();
         tk::warpgroup::sync();
-        tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+        tk::warpgroup::store_shared(tk::transposed(staged), acc_bf16_chunk);
         tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
@@ -1425,16 +1425,16 @@ gemm_pair_224(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP C_map
       tk::warpgroup::mma_wait<0>(acc);
       if (K > 0) tk::warp::arrive_cluster(shared.ab_empty[ab.previous()], 2);
       // C[m, n].rows(w / WN).cols(w % WN) <- acc
-      const auto rounded = tk::convert<tk::bf16>(acc);
+      const auto acc_bf16 = tk::convert<tk::bf16>(acc);
       if (tile == tk::cluster::index()) tk::grid::wait_previous();  // programmatic dependent launch: waits for the previous kernel
       TK_UNROLL
       for (int C_chunk = 0; C_chunk < 7; ++C_chunk) {
-        const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+        const auto acc_bf16_chunk = tk::columns<32>(acc_bf16, C_chunk * 32);
         auto& staged = shared.C_stage[w];
         // This buffer is free once the copy engine has read what it held and all warps know it.
         tk::wait_stores_read<0>();
         tk::warpgroup::sync();
-        tk::warpgroup::store_shared(staged, rounded_chunk);
+        tk::warpgroup::store_shared(staged, acc_bf16_chunk);
         tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
         tk::warpgroup::sync();
         if (C_map_usable) {
@@ -1566,15 +1566,15 @@ gemm_turns_160x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         tk::warpgroup::mma_wait<0>(acc);
         if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
         // C[m, n].rows(w / WN).cols(w % WN) <- acc
-        const auto rounded = tk::convert<tk::bf16>(acc);
+        const auto acc_bf16 = tk::convert<tk::bf16>(acc);
         TK_UNROLL
         for (int C_chunk = 0; C_chunk < 10; ++C_chunk) {
-          const auto rounded_chunk = tk::columns<16>(rounded, C_chunk * 16);
+          const auto acc_bf16_chunk = tk::columns<16>(acc_bf16, C_chunk * 16);
           auto& staged = shared.C_stage[turn][C_chunk % 2];
           // This buffer is free once the copy engine has read what it held and all warps know it.
           tk::wait_stores_read<1>();
           tk::warpgroup::sync();
-          tk::warpgroup::store_shared(tk::transposed(staged), rounded_chunk);
+          tk::warpgroup::store_shared(tk::transposed(staged), acc_bf16_chunk);
           tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
           tk::warpgroup::sync();
           if (C_map_usable) {
@@ -1704,15 +1704,15 @@ gemm_turns_128x192(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         tk::warpgroup::mma_wait<0>(acc);
         if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
         // C[m, n].rows(w / WN).cols(w % WN) <- acc
-        const auto rounded = tk::convert<tk::bf16>(acc);
+        const auto acc_bf16 = tk::convert<tk::bf16>(acc);
         TK_UNROLL
         for (int C_chunk = 0; C_chunk < 6; ++C_chunk) {
-          const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+          const auto acc_bf16_chunk = tk::columns<32>(acc_bf16, C_chunk * 32);
           auto& staged = shared.C_stage[turn][C_chunk % 2];
           // This buffer is free once the copy engine has read what it held and all warps know it.
           tk::wait_stores_read<1>();
           tk::warpgroup::sync();
-          tk::warpgroup::store_shared(staged, rounded_chunk);
+          tk::warpgroup::store_shared(staged, acc_bf16_chunk);
           tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
           tk::warpgroup::sync();
           if (C_map_usable) {
@@ -1842,15 +1842,15 @@ gemm_turns_128x128(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP 
         tk::warpgroup::mma_wait<0>(acc);
         if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
         // C[m, n].rows(w / WN).cols(w % WN) <- acc
-        const auto rounded = tk::convert<tk::bf16>(acc);
+        const auto acc_bf16 = tk::convert<tk::bf16>(acc);
         TK_UNROLL
         for (int C_chunk = 0; C_chunk < 4; ++C_chunk) {
-          const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+          const auto acc_bf16_chunk = tk::columns<32>(acc_bf16, C_chunk * 32);
           auto& staged = shared.C_stage[turn][C_chunk % 2];
           // This buffer is free once the copy engine has read what it held and all warps know it.
           tk::wait_stores_read<1>();
           tk::warpgroup::sync();
-          tk::warpgroup::store_shared(staged, rounded_chunk);
+          tk::warpgroup::store_shared(staged, acc_bf16_chunk);
           tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
           tk::warpgroup::sync();
           if (C_map_usable) {
@@ -1980,15 +1980,15 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
         tk::warpgroup::mma_wait<0>(acc);
         if (K > 0) tk::warp::arrive(shared.ab_empty[ab.previous()]);
         // C[m, n].rows(w / WN).cols(w % WN) <- acc
-        const auto rounded = tk::convert<tk::bf16>(acc);
+        const auto acc_bf16 = tk::convert<tk::bf16>(acc);
         TK_UNROLL
         for (int C_chunk = 0; C_chunk < 8; ++C_chunk) {
-          const auto rounded_chunk = tk::columns<32>(rounded, C_chunk * 32);
+          const auto acc_bf16_chunk = tk::columns<32>(acc_bf16, C_chunk * 32);
           auto& staged = shared.C_stage[turn][C_chunk % 2];
           // This buffer is free once the copy engine has read what it held and all warps know it.
           tk::wait_stores_read<1>();
           tk::warpgroup::sync();
-          tk::warpgroup::store_shared(staged, rounded_chunk);
+          tk::warpgroup::store_shared(staged, acc_bf16_chunk);
           tk::fence_async_proxy();  // orders what threads read and wrote before what the copy engine or matrix unit does next
           tk::warpgroup::sync();
           if (C_map_usable) {

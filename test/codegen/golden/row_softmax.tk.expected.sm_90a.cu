@@ -39,10 +39,10 @@ row_softmax_kernel(const tk::tensor<tk::bf16, 2> X, const tk::tensor<tk::bf16, 2
     top = next;
   }
   // for n in N by BN
-  for (int n_1 = 0; n_1 < N; n_1 += 128) {
+  for (int n = 0; n < N; n += 128) {
     // Y[m, n] <- exp(f32(X[m, n]) - top) / total
-    const auto X_wide = tk::convert<float>(tk::warpgroup::load<64, 128, layout>(X.block(tk::span(m), tk::span(n_1))));
-    tk::warpgroup::store(Y.block(tk::span(m), tk::span(n_1)), tk::convert<tk::bf16>(tk::exp(X_wide - top) / total));
+    const auto X_f32 = tk::convert<float>(tk::warpgroup::load<64, 128, layout>(X.block(tk::span(m), tk::span(n))));
+    tk::warpgroup::store(Y.block(tk::span(m), tk::span(n)), tk::convert<tk::bf16>(tk::exp(X_f32 - top) / total));
   }
 }
 
