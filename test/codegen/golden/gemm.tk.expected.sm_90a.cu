@@ -2010,11 +2010,14 @@ gemm_turns_64x256(TK_TENSOR_MAP A_map, TK_TENSOR_MAP A_map_rows, TK_TENSOR_MAP B
   }
 }
 
-// About how many nanoseconds a product takes in tiles of BM x BN, fitted to timings (`tools/bench --costs`). `parts` blocks share each
-// sum; `up` blocks of a cluster share what they fetch of B. Each round of tiles over the multiprocessors that clusters have room on takes
-// `start`. In each step of 64 along K it multiplies, for `product`, and fetches: multiprocessors are neighbours by twos and fetch through
-// one door, and a row that begins inside a line of 128 bytes takes two lines. No round is faster than memory, which gives narrow tiles of
-// B more slowly, and the tiles of the last one must be many to have all that memory gives: one door lets through a part of it.
+// An estimate, in nanoseconds, of the time that a product takes in tiles of BM x BN: what the launcher compares schedule sets by.
+// - `room` blocks run at once, so the tiles take `full` rounds, and a last one for the rest. A round costs `start`.
+// - In a round, each step of 64 along K costs `product` to multiply and `fetch` to load; `parts` blocks share the steps of a tile, `up`
+//   blocks load a tile of B together. Rows that do not begin at multiples of 128 bytes cost twice as much to load.
+// - Two neighbouring multiprocessors load through one door (`doors`): in a full round both do, in the last one perhaps only one.
+// - No round is faster than memory delivers its tiles (`memory`), narrow ones of B more slowly; the few of the last round get only a part
+//   of its bandwidth.
+// The numbers are fitted to measured times (`tools/bench --costs`).
 tk::index gemm_cost_by_time(tk::index M, tk::index N, tk::index K, tk::index BM, tk::index BN, tk::index parts, tk::index up,
                             tk::index room, tk::index product, tk::index start) {
   const tk::index tiles = tk::cdiv<tk::index>(M, BM * up) * up * tk::cdiv<tk::index>(N, BN) * parts;
