@@ -6,19 +6,18 @@
 #include <algorithm>
 #include <map>
 
-#include "compiler/passes/shared_room.h"
 #include "compiler/syntax/source_text.h"
 
 namespace tkc {
 namespace {
 
-/// Whether a tensor has as many elements along an axis as the parameter of the kernel, of which `entry` may be an instance, says:
-/// another value is another problem.
-bool IsExtent(const ast::Program& program, const std::string& entry, const std::string& parameter) {
+/// Whether a tensor has as many elements along an axis as the parameter of the kernel declared there says: another value is another
+/// problem.
+bool IsExtent(const ast::Program& program, Span declaration, const std::string& parameter) {
   const auto is_parameter = [&](const ast::ExprPtr& dim) { return dim && ast::SourceText(*dim) == parameter; };
   for (const ast::File& file : program.files) {
     for (const ast::KernelDecl& decl : file.kernels) {
-      if (entry != decl.name.text && !entry.starts_with(decl.name.text + "_")) continue;
+      if (decl.head_span != declaration) continue;
       for (const ast::Param& param : decl.params) {
         if (std::any_of(param.type->dims.begin(), param.type->dims.end(), is_parameter)) return true;
       }
@@ -33,17 +32,13 @@ void SuggestValues(const ast::Program& program, const std::vector<const ir::Kern
                    Diagnostics& diagnostics) {
   constexpr int64_t kSmall = 8;
   const auto& all = diagnostics.All();
-  const auto is_overflow = [](const Diagnostic& each) {
-    return each.kind == DiagnosticKind::kRegisterOverflow || (each.kind == DiagnosticKind::kSharedMemoryOverflow &&
-                                                              !each.helps.empty() && each.helps[0].text == passes::kSmallerTiles);
-  };
-  const auto overflow = std::find_if(all.begin(), all.end(), is_overflow);
+  const auto overflow = std::ranges::find_if(all, &Diagnostic::depends_on_sizes);
   if (overflow == all.end()) return;
   std::string ways;
   std::map<std::string, int64_t> parameters;
   for (const ir::Kernel* kernel : failed) {
     for (const auto& binding : kernel->bindings) {
-      if (!IsExtent(program, kernel->entry, binding.first)) parameters.insert(binding);
+      if (!IsExtent(program, kernel->declaration, binding.first)) parameters.insert(binding);
     }
   }
   for (const auto& [name, value] : parameters) {

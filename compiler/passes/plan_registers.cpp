@@ -191,7 +191,8 @@ class SeveralBlocks {
     diagnostics_.Error(DiagnosticKind::kRegisterOverflow, worker.span, std::move(headline))
         .Note(worker.span, fmt::format("{} resident blocks of {} threads share {} registers", kernel_.resident, kernel_.threads,
                                        target_.registers.file))
-        .Help("take fewer resident blocks, or smaller tiles");
+        .Help("take fewer resident blocks, or smaller tiles")
+        .DependsOnSizes();
   }
 
   const ir::Kernel& kernel_;
@@ -241,7 +242,8 @@ class OneBlock {
         .Error(DiagnosticKind::kRegisterOverflow, worker.span,
                fmt::format("a matrix instruction of worker `{}` takes {} registers a thread; a launch of {} threads starts with {}",
                            worker.SourceName(), needed, kernel_.threads, shares_.at_entry))
-        .Help("use fewer worker instances, or tiles of fewer columns");
+        .Help("use fewer worker instances, or tiles of fewer columns")
+        .DependsOnSizes();
   }
 
   int64_t ThreadsOfInstance() const { return int64_t{target_.lanes} * ir::kWarpsOfInstance; }
@@ -281,7 +283,7 @@ class OneBlock {
         diagnostics_.Error(DiagnosticKind::kRegisterOverflow, worker.span,
                            fmt::format("worker `{}` keeps tiles of {} registers a thread; {} are left beside its addresses",
                                        worker.SourceName(), kept, Left()));
-    report.Note(worker.span, Share());
+    report.DependsOnSizes().Note(worker.span, Share());
     if (ThreadsWithParts(worker.layout) < ThreadsOfInstance()) return NoteLayout(worker, report);
     report.Help("use more worker instances, or smaller tiles");
   }
@@ -295,7 +297,7 @@ class OneBlock {
                            fmt::format("{} {} registers a thread; {} are left to worker `{}` beside its addresses",
                                        is_one ? "a tile of" : "tiles in use at once take", is_one ? widest : in_use.registers,
                                        Left(), worker.SourceName()));
-    report.Note(worker.span, Share());
+    report.DependsOnSizes().Note(worker.span, Share());
     if (!is_one) report.Note(fmt::format("in use here: {}", InUse(kernel_, worker.layout, in_use)));
     const int64_t threads = ThreadsWithParts(worker.layout), all = ThreadsOfInstance();
     const int64_t if_by_all = type.Bytes() / 4 / all;

@@ -104,11 +104,11 @@ std::string StagingText(const StagingOfStatement& statement) {
   return text;
 }
 
-/// The number of slots of a pipe that fits beside all else, or smaller tiles.
-std::string WayOut(const ir::Kernel& kernel, const PipeOfSource* largest, int64_t needed, int64_t limit) {
-  if (!largest) return std::string(kSmallerTiles);
+/// The number of slots of a pipe that fits beside all else; empty: none does.
+std::string FewerSlots(const ir::Kernel& kernel, const PipeOfSource* largest, int64_t needed, int64_t limit) {
+  if (!largest) return "";
   const int64_t others = needed - Bytes(*largest), fit = (limit - others) / largest->slot_bytes;
-  if (fit < largest->least_slots) return std::string(kSmallerTiles);
+  if (fit < largest->least_slots) return "";
   const std::string& name = largest->pipe->SourceName();
   return fmt::format("{} ({} bytes): write {}", fit == 1 ? "1 slot fits" : fmt::format("{} slots fit", fit),
                      others + fit * largest->slot_bytes,
@@ -191,8 +191,8 @@ DiagnosticBuilder ReportOverflow(const ir::Kernel& kernel, const Target& target,
   if (rest > 0) report.Note(fmt::format("{}staging buffers and barriers take {} bytes", rest < fixed ? "other " : "", rest));
   if (at_once < total) report.Note(fmt::format("of these, {} bytes are needed at once", at_once));
   // Where copies are folded, slots may be what lies over others.
-  report.Help(WayOut(kernel, largest, target.folds_copies ? total : at_once, limit));
-  return report;
+  const std::string slots = FewerSlots(kernel, largest, target.folds_copies ? total : at_once, limit);
+  return slots.empty() ? report.Help("make the tiles smaller").DependsOnSizes() : report.Help(slots);
 }
 
 Result<void> RequireRoomForASlot(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {

@@ -37,9 +37,6 @@ int64_t SharedLimit(const ir::Kernel& kernel, const Target& target);
 /// Whether all buffers side by side, as plan_shared has placed them, are more than that.
 bool LacksRoom(const ir::Kernel& kernel, const Target& target);
 
-/// The way out where no number of slots is; the driver finds out which parameters help.
-inline constexpr std::string_view kSmallerTiles = "make the tiles smaller";
-
 /// Marks what takes most, the slots of a pipe or the staging of a statement, and says what the others take. `fixed`: bytes of what
 /// is no slot. `at_once`: bytes that are needed where what can lies over each other.
 DiagnosticBuilder ReportOverflow(const ir::Kernel& kernel, const Target& target, int64_t fixed, int64_t at_once,

@@ -90,6 +90,7 @@ struct Diagnostic {
   std::vector<DiagnosticNote> notes{};
   std::vector<DiagnosticHelp> helps{};
   std::vector<std::string> targets{};  // those that it was found for, where the source is compiled for each by itself
+  bool depends_on_sizes = false;       // another value of a compile-time parameter may be the way out; the driver tries which
   bool IsError() const { return Info(kind).severity == Severity::kError; }
 };
 
@@ -117,6 +118,10 @@ class DiagnosticBuilder {
   }
   DiagnosticBuilder& Help(std::string text, std::vector<Edit> edits) {
     diagnostic_.helps.push_back({std::move(text), std::move(edits)});
+    return *this;
+  }
+  DiagnosticBuilder& DependsOnSizes() {
+    diagnostic_.depends_on_sizes = true;
     return *this;
   }
   /// `return diagnostics.Error(..).Label(..);` in a function that returns a Result.
