@@ -169,7 +169,8 @@ struct Buffer {
   bool is_scratch = false;    // a tk::reduce_scratch (results of several warps), not a tile: rows = warps
   bool is_fragments = false;  // a tk::fragment_buffer (an accumulator as registers hold it), not a tile
   bool shares_room = false;   // lies over others that hold nothing while it holds something; share_room
-  std::string purpose;        // for the shared-memory map: "pipe ab, field 0", "staging of C"
+  std::string stages{};       // of which tensor or value it takes tiles, one at a time; "": it is for one thing
+  std::string purpose;        // a text for the shared-memory map: "pipe ab, field 0", "staging of C"
   /// Whole panels as wide as the swizzle: the last one may be partly unused.
   int64_t StoredCols() const {
     const int64_t panel = swizzle == Swizzle::kNone ? 1 : layout::PanelBytes(swizzle) / tkc::Bytes(dtype);

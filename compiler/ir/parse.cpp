@@ -213,6 +213,7 @@ class KernelParser {
     buffer.is_fragments = lexer_.Accept("fragments");
     buffer.shares_room = lexer_.Accept("shares_room");
     return Purpose(&buffer.purpose);
+    if (lexer_.Accept("stages") && !text_.Name(&buffer.stages)) return false;
   }
 
   bool BarrierOf() {

@@ -157,6 +157,7 @@ class KernelPrinter {
     if (buffer.is_fragments) line += " fragments";
     if (buffer.shares_room) line += " shares_room";
     Line("{}{}", line, Purpose(buffer.purpose));
+    if (!buffer.stages.empty()) line += " stages " + NameText(buffer.stages);
   }
 
   void PrintWorker(const Worker& worker) {

@@ -194,17 +194,17 @@ void Mark(std::vector<ir::Buffer>& buffers) {
   }
 }
 
-/// Staging of one thing, in tiles of one shape at one place, is one buffer that is filled again.
+/// Buffers that stage tiles of one thing, of one shape at one place, are one that is filled again.
 void JoinAlike(ir::Kernel& kernel) {
   std::map<std::string, std::string> joined;
   std::vector<ir::Buffer> buffers;
   for (const ir::Buffer& buffer : kernel.buffers) {
     const auto is_alike = [&](const ir::Buffer& other) {
-      return other.offset == buffer.offset && other.purpose == buffer.purpose && other.dtype == buffer.dtype &&
+      return other.offset == buffer.offset && other.stages == buffer.stages && other.dtype == buffer.dtype &&
              other.rows == buffer.rows && other.cols == buffer.cols && other.swizzle == buffer.swizzle &&
              other.count == buffer.count && other.instances == buffer.instances;
     };
-    const auto same = IsField(kernel, buffer) ? buffers.end() : std::find_if(buffers.begin(), buffers.end(), is_alike);
+    const auto same = buffer.stages.empty() ? buffers.end() : std::find_if(buffers.begin(), buffers.end(), is_alike);
     if (same == buffers.end())
       buffers.push_back(buffer);
     else

@@ -120,7 +120,9 @@ ValueId Staging::StoreTo(const std::string& buffer, ValueId value, Region& out, 
 
 const std::string& Staging::Exchange(const ir::Type& type, bool is_reshaped) {
   std::string& buffer = exchanges_[{static_cast<int>(type.dtype), type.rows, type.cols, is_reshaped}];
-  if (buffer.empty()) buffer = NewBuffer("exchange", type.dtype, type.rows, type.cols, "tiles on their way to other threads");
+  if (!buffer.empty()) return buffer;
+  buffer = NewBuffer("exchange", type.dtype, type.rows, type.cols, "tiles on their way to other threads");
+  kernel_.buffers.back().stages = "exchange";
   return buffer;
 }
 

@@ -96,6 +96,7 @@ ValueId Staging::InShared(ValueId value, Region& out, Span span) {
     if (is_turned) std::swap(lying.rows, lying.cols);
     const std::string buffer =
         NewBuffer(name + "_stage", lying.dtype, lying.rows, lying.cols, fmt::format("staging of {}", read.symbol));
+    kernel_.buffers.back().stages = read.symbol;
     ValueId view = NewView(buffer, name + "_staged", lying, out, span);
     Op copy{OpCode::kCopyToShared, {}, {view}, read.scalars};
     copy.symbol = read.symbol;
@@ -109,6 +110,7 @@ ValueId Staging::InShared(ValueId value, Region& out, Span span) {
   if (const auto place = staged_.find(value); place != staged_.end()) return place->second;
   value = InRegisters(value, out, span);
   const std::string buffer = NewBuffer(name + "_stage", type.dtype, type.rows, type.cols, fmt::format("staging of {}", name));
+  kernel_.buffers.back().stages = name;
   const ValueId view = StoreTo(buffer, value, out, span);
   if (!kernel_.values[value].is_mutable) staged_[value] = view;
   return view;

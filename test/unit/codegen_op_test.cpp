@@ -24,10 +24,10 @@ Scalar I(int64_t value) { return symbolic::Int(value); }
 class OpCpp : public testing::Test {
  protected:
   OpCpp() {
-    kernel_.buffers = {{"ab_0", DType::kBF16, 128, 64, 4, 1, ir::Swizzle::k128, 0, false, false, false, ""},
-                       {"stage", DType::kBF16, 64, 64, 2, 2, ir::Swizzle::k128, 0, false, false, false, ""},
-                       {"scratch", DType::kF32, 4, 64, 1, 2, ir::Swizzle::kNone, 0, true, false, false, ""},
-                       {"one", DType::kBF16, 64, 64, 1, 1, ir::Swizzle::k128, 0, false, false, false, ""}};
+    kernel_.buffers = {{"ab_0", DType::kBF16, 128, 64, 4, 1, ir::Swizzle::k128, 0, false, false, false, {}, ""},
+                       {"stage", DType::kBF16, 64, 64, 2, 2, ir::Swizzle::k128, 0, false, false, false, {}, ""},
+                       {"scratch", DType::kF32, 4, 64, 1, 2, ir::Swizzle::kNone, 0, true, false, false, {}, ""},
+                       {"one", DType::kBF16, 64, 64, 1, 1, ir::Swizzle::k128, 0, false, false, false, {}, ""}};
     kernel_.tensors = {{"A", DType::kBF16, {N("B"), N("M"), N("K")}},
                        {"C", DType::kF32, {N("M"), N("N")}, typed::TensorMode::kOut}};
     kernel_.barriers = {{"ab_full", 4, 1, ""}, {"ab_empty", 4, 8, ""}, {"q_full", 1, 1, ""}};

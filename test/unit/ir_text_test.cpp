@@ -116,6 +116,7 @@ constexpr const char* kSchedule = R"(kernel gemm_kernel {
   shared sums : f32[4, 256] offset 98304 scratch "one partial"
   barrier ab_full x4 arrivals 1 "a slot of ab has been filled"
   barrier done arrivals 8
+  shared q_stage : bf16[64, 64] offset 98304 shares_room stages Q "staging of Q"
   map A_map : A box [128, 64] swizzle 128
   map C_map : C box [1, 64, 64] swizzle 64 store
   shared_bytes 99328
