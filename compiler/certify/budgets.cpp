@@ -64,7 +64,7 @@ std::optional<Finding> CheckOverlap(const ir::Kernel& kernel) {
   for (const ir::Buffer& buffer : kernel.buffers) {
     for (const ir::Buffer& other : kernel.buffers) {
       if (&other == &buffer) break;
-      if (ir::ShareRoom(buffer, other)) continue;  // the replay shows that neither is needed while the other is
+      if (ir::OverlapInRoom(buffer, other)) continue;  // the replay shows that neither is needed while the other is
       if (buffer.offset < other.End() && other.offset < buffer.End())
         return Over(kernel.span, fmt::format("`{}` and `{}` overlap in shared memory", other.name, buffer.name));
     }

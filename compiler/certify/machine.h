@@ -279,7 +279,7 @@ class Machine {
   /// Of the tile's first byte in the block's shared memory.
   int64_t OffsetOf(const Place& place) const;
   /// Whether the two have bytes in common.
-  bool ShareRoom(int place, int other) const;
+  bool OverlapInRoom(int place, int other) const;
   /// Tiles over which this one lies hold nothing any more.
   void Overwrite(State& state, int place) const;
   bool Reduce(Context& c);

@@ -27,7 +27,7 @@ int64_t Machine::OffsetOf(const Place& place) const {
   return buffer.offset + (place.set * buffer.count + place.index) * buffer.PlacedTileBytes();
 }
 
-bool Machine::ShareRoom(int place, int other) const {
+bool Machine::OverlapInRoom(int place, int other) const {
   const Place &a = places_[static_cast<size_t>(place)], &b = places_[static_cast<size_t>(other)];
   const std::vector<int>& sharing = sharing_buffers_[static_cast<size_t>(a.buffer)];
   if (a.block != b.block || std::find(sharing.begin(), sharing.end(), b.buffer) == sharing.end()) return false;
@@ -38,7 +38,7 @@ bool Machine::ShareRoom(int place, int other) const {
 void Machine::Overwrite(State& state, int place) const {
   if (!SharesRoom(place)) return;
   for (size_t other = 0; other < places_.size(); ++other) {
-    if (ShareRoom(place, static_cast<int>(other))) state.written[other].clear();
+    if (OverlapInRoom(place, static_cast<int>(other))) state.written[other].clear();
   }
 }
 
@@ -174,7 +174,7 @@ bool Machine::AccessShared(Context& c, int place, const Use& use) {
   const Rect& rect = use.access.rect;
   const auto is_ordered = [&](const Record& record) { return (!use.writes && !record.writes) || IsBehind(c, place, use, record); };
   const auto is_behind = [&](const Record& record) { return !record.rect.Overlaps(rect) || is_ordered(record); };
-  const auto is_behind_other = [&](const Record& record) { return !ShareRoom(place, record.place) || is_ordered(record); };
+  const auto is_behind_other = [&](const Record& record) { return !OverlapInRoom(place, record.place) || is_ordered(record); };
   const auto are_behind_other = [&](const std::vector<Record>& there) { return std::ranges::all_of(there, is_behind_other); };
   if (!std::ranges::all_of(c.state.records.Of(place), is_behind)) return false;
   if (SharesRoom(place) && !std::ranges::all_of(c.state.records.OfPlaces(), are_behind_other)) return false;

@@ -54,7 +54,7 @@ Machine::Machine(const Program& program, const Loosened* loosened)
   for (const ir::Buffer& buffer : kernel_.buffers) {
     std::vector<int>& sharing = sharing_buffers_.emplace_back();
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
-      if (&kernel_.buffers[i] != &buffer && ir::ShareRoom(kernel_.buffers[i], buffer)) sharing.push_back(static_cast<int>(i));
+      if (&kernel_.buffers[i] != &buffer && ir::OverlapInRoom(kernel_.buffers[i], buffer)) sharing.push_back(static_cast<int>(i));
     }
   }
   for (const Agent& agent : program.agents) {

@@ -187,7 +187,7 @@ struct Buffer {
 };
 
 /// Whether share_room has laid the two over each other: a write into one destroys what the other holds.
-inline bool ShareRoom(const Buffer& a, const Buffer& b) {
+inline bool OverlapInRoom(const Buffer& a, const Buffer& b) {
   return a.shares_room && b.shares_room && a.offset < b.End() && b.offset < a.End();
 }
 

@@ -87,7 +87,7 @@ FoldedSync::FoldedSync(ir::Kernel& kernel, const ir::Worker& worker, const Rings
   };
   for (const ir::Buffer& a : kernel.buffers) {
     for (const ir::Buffer& b : kernel.buffers) {
-      if (ir::ShareRoom(a, b) && name_of(a) != name_of(b)) sharing_[name_of(a)].insert(name_of(b));
+      if (ir::OverlapInRoom(a, b) && name_of(a) != name_of(b)) sharing_[name_of(a)].insert(name_of(b));
     }
   }
   // What is sent and received in different turns has two rings: the slots of either are the pipe's.

@@ -45,7 +45,7 @@ const std::string* StagingSync::BufferOf(ValueId view) const {
 
 bool StagingSync::Overwrites(const std::string& buffer, const std::set<std::string>& others) const {
   return std::any_of(others.begin(), others.end(), [&](const std::string& other) {
-    return other == buffer || ir::ShareRoom(FindBuffer(kernel_, other), FindBuffer(kernel_, buffer));
+    return other == buffer || ir::OverlapInRoom(FindBuffer(kernel_, other), FindBuffer(kernel_, buffer));
   });
 }
 
