@@ -34,22 +34,23 @@ std::optional<Finding> CheckWarps(const ir::Kernel& kernel, const Target& target
   return std::nullopt;
 }
 
-/// By warpgroup, what its warps ask for; 0: they keep what the launch has given them.
+/// By warpgroup, what a thread has that asks for more or less, or whose launch says so; 0: what a launch of one block gives it.
 std::map<int64_t, int> RegistersAskedFor(const ir::Kernel& kernel) {
   std::map<int64_t, int> asked;
   for (const ir::Worker& worker : kernel.workers) {
-    for (int64_t i = 0; i < worker.Warpgroups(); ++i) asked.emplace(worker.first_warp / ir::kWarpsOfInstance + i, worker.registers);
+    for (int64_t i = 0; i < worker.Warpgroups(); ++i)
+      asked.emplace(worker.first_warp / ir::kWarpsOfInstance + i, kernel.RegistersOf(worker));
   }
   return asked;
 }
 
 std::optional<Finding> CheckRegisters(const ir::Kernel& kernel, const Target& target) {
-  if (!target.registers.Moves()) return std::nullopt;  // a limit of the launch, which holds for each thread by itself
+  if (!target.registers.Moves()) return std::nullopt;
   const std::map<int64_t, int> asked = RegistersAskedFor(kernel);
   for (const ir::Worker& worker : kernel.workers) {
     const int of_group = asked.at(worker.first_warp / ir::kWarpsOfInstance);
-    if (of_group != worker.registers)
-      return Over(worker.span, fmt::format("warps of one warpgroup ask for {} and {} registers", of_group, worker.registers));
+    if (const int own = kernel.RegistersOf(worker); of_group != own)
+      return Over(worker.span, fmt::format("warps of one warpgroup ask for {} and {} registers", of_group, own));
   }
   const bool moves = std::any_of(asked.begin(), asked.end(), [](const auto& each) { return each.second != 0; });
   const int64_t sum = RegisterSum(kernel, target), pool = target.registers.Pool(kernel.threads);

@@ -25,7 +25,8 @@ int WarpsThatCopy(const ir::Kernel& kernel) {
 void DescribeRoles(const ir::Kernel& kernel, std::vector<std::string>& lines) {
   const int copying = WarpsThatCopy(kernel), idle = (ir::kWarpsOfInstance - copying % ir::kWarpsOfInstance) % ir::kWarpsOfInstance;
   for (const ir::Worker& role : kernel.workers) {
-    const std::string registers = role.registers ? fmt::format(", {} registers a thread", role.registers) : "";
+    const int each = kernel.RegistersOf(role);
+    const std::string registers = each != 0 ? fmt::format(", {} registers a thread", each) : "";
     if (role.Computes()) {
       std::string folded;
       for (const std::string& name : role.folded) folded += (folded.empty() ? "; all threads issue the copies of " : ", ") + name;

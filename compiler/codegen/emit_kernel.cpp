@@ -240,7 +240,7 @@ class KernelEmitter {
 
   /// setmaxnreg: all four warps of the warpgroup pass here together.
   void Registers(const ir::Worker& role) {
-    if (role.registers == 0 || kernel_.resident > 1) return;
+    if (role.registers == 0) return;
     const int at_entry = target_.registers.AtEntry(kernel_.threads);
     if (role.registers == at_entry) return;
     out_.Line(

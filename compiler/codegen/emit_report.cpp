@@ -37,10 +37,8 @@ void Figures(const ir::Kernel& kernel, std::string& out) {
   const int groups = kernel.threads / threads_of_group;
   out += fmt::format("\n  threads       {} ({} warpgroup{})\n", kernel.threads, groups, groups == 1 ? "" : "s");
   int64_t registers = 0;
-  for (const ir::Worker& role : kernel.workers) {
-    if (role.registers == 0) continue;
-    registers += int64_t{role.registers} * threads_of_group * role.Warpgroups();
-  }
+  for (const ir::Worker& role : kernel.workers)
+    registers += int64_t{kernel.RegistersOf(role)} * threads_of_group * role.Warpgroups();
   if (registers > 0)
     out += fmt::format("  registers     {} of a multiprocessor's {} for each block\n", registers, target.registers.file);
   std::string begin = "  launch        ";

@@ -25,6 +25,7 @@
 #include "compiler/layout/swizzle.h"
 #include "compiler/sema/typed.h"
 #include "compiler/support/dtype.h"
+#include "compiler/support/floor_div.h"
 #include "compiler/support/source.h"
 #include "compiler/symbolic/scalar.h"
 
@@ -126,7 +127,7 @@ struct Worker {
   int64_t spread = 1;  // blocks of a cluster, each of which has `instances` of its own; spread_instances deals them out
   RoleKind kind = RoleKind::kUnassigned;
   int first_warp = 0;               // of the block; compute roles start at a multiple of 4
-  int registers = 0;                // setmaxnreg; 0: leave
+  int registers = 0;                // of a thread, by setmaxnreg; 0: as launched
   RegisterLayout layout;            // kCompute
   std::vector<std::string> folded;  // the workers whose copies it issues as well
   // Where each instance has a program of its own: the worker that this is an instance of ("": it is all of them), and which.
@@ -174,14 +175,14 @@ struct Buffer {
   /// Whole panels as wide as the swizzle: the last one may be partly unused.
   int64_t StoredCols() const {
     const int64_t panel = swizzle == Swizzle::kNone ? 1 : layout::PanelBytes(swizzle) / tkc::Bytes(dtype);
-    return (cols + panel - 1) / panel * panel;
+    return RoundUp(cols, panel);
   }
   int64_t TileBytes() const { return rows * StoredCols() * tkc::Bytes(dtype); }
   /// Of the tile's first byte: where the pattern of its swizzle starts.
   int64_t Alignment() const { return swizzle == Swizzle::kNone ? 128 : swizzle == Swizzle::kT128 ? 2048 : 1024; }
   int64_t Bytes() const { return TileBytes() * count * instances; }
   /// A tile as it lies in an array, where each begins aligned, and all of them.
-  int64_t PlacedTileBytes() const { return (TileBytes() + Alignment() - 1) / Alignment() * Alignment(); }
+  int64_t PlacedTileBytes() const { return RoundUp(TileBytes(), Alignment()); }
   int64_t PlacedBytes() const { return PlacedTileBytes() * count * instances; }
   int64_t End() const { return offset + PlacedBytes(); }
 };
@@ -222,7 +223,7 @@ inline std::string RowsMap(const std::string& map) { return map + "_rows"; }
 /// Bytes that the engine brings for a tile of this type: whole boxes, each as wide as a panel.
 inline int64_t EngineBytes(const TensorMap& map, const Type& type) {
   const int64_t panel = map.swizzle == Swizzle::kNone || map.box.empty() || map.box.back() < 1 ? 1 : map.box.back();
-  return type.rows * ((type.cols + panel - 1) / panel * panel) * tkc::Bytes(type.dtype);
+  return type.rows * RoundUp(type.cols, panel) * tkc::Bytes(type.dtype);
 }
 
 /// What the launcher compares of schedules that compete: `value`, of the names that a condition may use. Or what a function of the
@@ -256,7 +257,10 @@ struct Kernel {
   std::string next_tile{};  // the pipe of one number through which who draws a tile hands it to all roles; draw_tiles
   bool is_uneven = false;   // some tiles take longer: those come first, and persistent blocks walk over the list there and back
   typed::GridOrder order = typed::GridOrder::kRows;
-  int64_t group = 8, cluster = 1, split = 1, depth = 1;
+  int64_t group = 8;                // rows of blocks that kGrouped walks together
+  int64_t cluster = 1;              // blocks of a cluster
+  int64_t split = 1;                // blocks of a cluster among which a loop that sums is dealt out; split_sums
+  int64_t depth = 1;                // products of earlier iterations that may be in flight; 0: each is waited for at once
   bool cluster_of_columns = false;  // the blocks of a cluster are neighbours along the last axis, not the one in front of it
   std::vector<Pipe> pipes;
   std::vector<Worker> workers;
@@ -265,7 +269,8 @@ struct Kernel {
   // Schedule level
   bool is_schedule = false;
   int threads = 0;
-  int resident = 0;  // blocks that a multiprocessor is to hold at once: registers are dealt out for so many; 0: for one
+  int resident = 0;          // blocks that a multiprocessor is to hold at once: registers are dealt out for so many; 0: for one
+  int launch_registers = 0;  // of a thread, where several are: the bound that the launch is compiled with; 0: that of one block
   std::vector<std::pair<std::string, Scalar>>
       launch_lets;  // scalars computed on the host side and passed to or recomputed in the kernel: m_blocks, n_blocks, tiles
   Scalar tiles;     // number of tiles (blocks of the grid, or work items of the persistent loop)
@@ -278,6 +283,8 @@ struct Kernel {
   Span declaration;              // the whole kernel, whatever its grids
   Span schedule_span = kNoSpan;  // the declaration of the schedule set
 
+  /// Of a thread of the role, where the schedule or the launch says it; else 0.
+  int RegistersOf(const Worker& role) const { return role.registers != 0 ? role.registers : launch_registers; }
   /// Blocks of a cluster over which a worker's instances are spread, and which exchange every pipe.
   int64_t Spread() const;
   /// The blocks of a cluster take one tile together.

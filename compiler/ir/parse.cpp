@@ -96,6 +96,7 @@ class KernelParser {
   bool Level() { return kernel_.is_schedule = lexer_.Expect("schedule"); }
   bool Threads() { return Small(&kernel_.threads); }
   bool Resident() { return Small(&kernel_.resident); }
+  bool LaunchRegisters() { return Small(&kernel_.launch_registers); }
   bool Tiles() { return text_.ScalarText(&kernel_.tiles); }
   bool SharedBytes() { return text_.Integer(&kernel_.shared_bytes); }
   bool LeavesAlone() { return kernel_.leaves_alone = true; }
@@ -212,8 +213,8 @@ class KernelParser {
     buffer.is_scratch = lexer_.Accept("scratch");
     buffer.is_fragments = lexer_.Accept("fragments");
     buffer.shares_room = lexer_.Accept("shares_room");
-    return Purpose(&buffer.purpose);
     if (lexer_.Accept("stages") && !text_.Name(&buffer.stages)) return false;
+    return Purpose(&buffer.purpose);
   }
 
   bool BarrierOf() {
@@ -320,6 +321,7 @@ const KernelParser::Keyword KernelParser::kKeywords[] = {
     {"level", &KernelParser::Level},
     {"threads", &KernelParser::Threads},
     {"resident", &KernelParser::Resident},
+    {"launch_registers", &KernelParser::LaunchRegisters},
     {"launch", &KernelParser::Launch},
     {"tiles", &KernelParser::Tiles},
     {"shared", &KernelParser::SharedOf},

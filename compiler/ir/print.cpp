@@ -127,6 +127,7 @@ class KernelPrinter {
     if (kernel_.is_schedule) Line("level schedule");
     Number("threads", kernel_.threads, 0);
     Number("resident", kernel_.resident, 0);
+    Number("launch_registers", kernel_.launch_registers, 0);
     for (const auto& [name, value] : kernel_.launch_lets) Line("launch {} = {}", NameText(name), symbolic::ToString(value));
     if (kernel_.tiles) Line("tiles {}", symbolic::ToString(kernel_.tiles));
     for (const Buffer& buffer : kernel_.buffers) PrintBuffer(buffer);
@@ -156,8 +157,8 @@ class KernelPrinter {
     if (buffer.is_scratch) line += " scratch";
     if (buffer.is_fragments) line += " fragments";
     if (buffer.shares_room) line += " shares_room";
-    Line("{}{}", line, Purpose(buffer.purpose));
     if (!buffer.stages.empty()) line += " stages " + NameText(buffer.stages);
+    Line("{}{}", line, Purpose(buffer.purpose));
   }
 
   void PrintWorker(const Worker& worker) {

@@ -76,6 +76,9 @@ void Verifier::CheckLaunch() {
   const int64_t most_blocks = target_->has_clusters ? kMostBlocksOfCluster : 1;
   if (kernel_.cluster < 1 || kernel_.cluster > most_blocks)
     FaultAt(kernel_.span, "a cluster of {} blocks; `{}` takes up to {}", kernel_.cluster, target_->name, most_blocks);
+  if (const int most = target_->registers.most_per_thread; kernel_.launch_registers > most)
+    FaultAt(kernel_.span, "a launch with {} registers a thread; `{}` has {} at most", kernel_.launch_registers, target_->name,
+            most);
   int64_t taken = 0;
   for (const Buffer& buffer : kernel_.buffers) taken = std::max(taken, buffer.End());
   for (const Barrier& barrier : kernel_.barriers) taken += barrier.count * barrier.instances * kBarrierBytes;
@@ -93,8 +96,6 @@ void Verifier::CheckRole(const Worker& worker) {
             worker.first_warp);
   if (worker.registers == 0) return;
   const RegisterRule& rule = target_->registers;
-  // Where no registers move, they are a limit of the launch.
-  if (!rule.Moves() && worker.Computes() && worker.registers <= rule.most_per_thread) return;
   if (!rule.Moves() || worker.registers % rule.unit != 0 || worker.registers < rule.least || worker.registers > rule.most) {
     FaultAt(worker.span, "worker `{}` asks for {} registers; `{}` grants multiples of {} from {} to {}", worker.SourceName(),
             worker.registers, target_->name, rule.unit, rule.least, rule.most);

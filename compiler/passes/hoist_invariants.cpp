@@ -265,8 +265,8 @@ Result<void> HoistInvariants(ir::Kernel& kernel, const Target& target, Diagnosti
   for (ir::Worker& worker : kernel.workers) {
     if (!worker.Computes()) continue;
     quotients.Name(worker);
-    const int64_t at_entry = target.registers.AtEntry(static_cast<int>(kernel.threads));
-    Hoist(kernel, worker, worker.registers != 0 ? worker.registers : at_entry);
+    const int own = kernel.RegistersOf(worker);
+    Hoist(kernel, worker, own != 0 ? own : target.registers.AtEntry(kernel.threads));
   }
   return {};
 }

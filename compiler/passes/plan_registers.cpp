@@ -157,7 +157,7 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
       std::min({int64_t{rule.file} / (kernel.threads * needed), int64_t{target.threads_per_processor} / kernel.threads, by_memory});
   if (blocks < 2) return;
   kernel.resident = static_cast<int>(blocks);
-  for (ir::Worker& worker : kernel.workers) worker.registers = static_cast<int>(RegistersOfResident(kernel, target));
+  kernel.launch_registers = static_cast<int>(RegistersOfResident(kernel, target));
 }
 
 /// Whether each of several blocks, of which the schedule says how many share a multiprocessor, has enough; reports what takes too
@@ -324,8 +324,8 @@ class OneBlock {
 Result<void> PlanRegisters(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
   if (kernel.resident > 1) {
     SeveralBlocks blocks(kernel, target, diagnostics);
-    for (ir::Worker& worker : kernel.workers) {
-      worker.registers = static_cast<int>(blocks.Each());
+    kernel.launch_registers = static_cast<int>(blocks.Each());
+    for (const ir::Worker& worker : kernel.workers) {
       if (!blocks.Suffices(worker)) return Failure{};
     }
     return {};

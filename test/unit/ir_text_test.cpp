@@ -109,14 +109,16 @@ constexpr const char* kSchedule = R"(kernel gemm_kernel {
   tensor A : in bf16[M, K]
   level schedule
   threads 384
+  resident 2
+  launch_registers 80
   launch m_blocks = cdiv(M, 128)
   tiles m_blocks * 4
   shared ab_a : bf16[128, 64] x4 swizzle 128 offset 0 "pipe ab, field \"a\""
   shared stage : bf16[64, 64] x2 instances 2 swizzle 128 offset 65536
   shared sums : f32[4, 256] offset 98304 scratch "one partial"
+  shared q_stage : bf16[64, 64] offset 98304 shares_room stages Q "staging of Q"
   barrier ab_full x4 arrivals 1 "a slot of ab has been filled"
   barrier done arrivals 8
-  shared q_stage : bf16[64, 64] offset 98304 shares_room stages Q "staging of Q"
   map A_map : A box [128, 64] swizzle 128
   map C_map : C box [1, 64, 64] swizzle 64 store
   shared_bytes 99328

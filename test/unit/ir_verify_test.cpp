@@ -250,6 +250,7 @@ TEST(IrVerify, ScheduleLevelFaults) {
       {"threads 256", "threads 100", "worker `compute`: `named_sync 1 threads 100`: 100 threads of 384"},
       {"threads 384", "threads 400", "400 threads; `sm_90a` takes multiples of 32 up to 1024"},
       {"threads 384", "threads 1152", "1152 threads; `sm_90a` takes multiples of 32 up to 1024"},
+      {"threads 384", "threads 384\n  launch_registers 256", "a launch with 256 registers a thread; `sm_90a` has 255 at most"},
       {"threads 384", "cluster 16\n  threads 384", "a cluster of 16 blocks; `sm_90a` takes up to 8"},
       {"shared_bytes 33024", "shared_bytes 30000",
        "tiles and barriers take 32800 bytes of shared memory, the launch asks for 30000"},
