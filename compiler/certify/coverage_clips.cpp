@@ -72,9 +72,4 @@ bool IsClipped(const Ranges& ranges, const std::vector<Scalar>& holding, Integer
   return true;
 }
 
-void AddConjuncts(const Scalar& condition, std::vector<Scalar>& conjuncts) {
-  if (condition->kind != Kind::kAnd) return conjuncts.push_back(condition);
-  for (const Scalar& arg : condition->args) AddConjuncts(arg, conjuncts);
-}
-
 }  // namespace tkc::certify

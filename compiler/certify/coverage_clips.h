@@ -33,7 +33,4 @@ struct Clipped {
 /// holds of the dims and launch scalars.
 bool IsClipped(const Ranges& ranges, const std::vector<symbolic::Scalar>& holding, Integers& launch, const Clipped& access);
 
-/// The conjuncts of a condition.
-void AddConjuncts(const symbolic::Scalar& condition, std::vector<symbolic::Scalar>& conjuncts);
-
 }  // namespace tkc::certify

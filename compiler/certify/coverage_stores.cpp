@@ -158,7 +158,7 @@ class StoreWalk {
     for (size_t i = 0; i < op.regions.size(); ++i) {
       conditions_ += (i == 0 ? " if " : " if not ") + text + ";";
       const size_t holding = holding_.size();
-      if (i == 0) AddConjuncts(condition, holding_);
+      if (i == 0) symbolic::AddConjuncts(condition, holding_);
       Walk(op.regions[i]);
       holding_.resize(holding);
       conditions_ = around;

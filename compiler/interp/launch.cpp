@@ -145,12 +145,9 @@ std::string ValueText(const Value& value) {
   return value.is_float() ? fmt::format("{}", value.AsReal()) : fmt::format("{}", value.AsInteger());
 }
 
-/// As ir::StructureParts.
-int64_t StructureParts(const Param& param) {
+int64_t PartsOf(const Param& param) {
   const Expr& last = *param.extents.back();
-  const bool has_parts =
-      param.extents.size() > 1 && last.kind == typed::ExprKind::kInt && AreStructureParts(last.int_value, param.dtype);
-  return has_parts ? last.int_value : 1;
+  return last.kind == ExprKind::kInt ? StructureParts(param.extents.size(), last.int_value, param.dtype) : 1;
 }
 
 int64_t BlocksOfCluster(const Kernel& kernel) {
@@ -212,7 +209,7 @@ void LearnPlacement(Launch& launch, const Placement& placement, Faults& faults) 
   launch.aligned = launch.contiguous = true;
   for (const Param& param : kernel.params) {
     if (param.kind != ParamKind::kTensor) continue;
-    const int64_t size = Bytes(param.dtype), parts = StructureParts(param);
+    const int64_t size = Bytes(param.dtype), parts = PartsOf(param);
     if (placement.offset * size % typed::kAlignedBytes != 0) launch.aligned = launch.contiguous = false;
     int64_t stride = placement.step, elements = 1;
     for (size_t axis = param.extents.size(); axis-- > 0;) {

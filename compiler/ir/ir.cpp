@@ -74,9 +74,7 @@ bool Demands(const Scalar& condition, std::string_view name) {
 
 int64_t StructureParts(const TensorParam& tensor) {
   int64_t parts = 0;
-  const bool has_parts =
-      tensor.extents.size() > 1 && symbolic::IsInt(tensor.extents.back(), &parts) && AreStructureParts(parts, tensor.dtype);
-  return has_parts ? parts : 1;
+  return symbolic::IsInt(tensor.extents.back(), &parts) ? tkc::StructureParts(tensor.extents.size(), parts, tensor.dtype) : 1;
 }
 
 bool IsAligned(const Kernel& kernel) { return kernel.when && Demands(kernel.when, "aligned"); }

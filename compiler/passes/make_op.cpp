@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/make_op.h"
 
+#include <limits>
 #include <utility>
 
 #include "compiler/ir/rewrite.h"
+#include "compiler/symbolic/int_range.h"
 
 namespace tkc::passes {
 
@@ -66,6 +68,17 @@ ValueId ConvertTo(ir::Kernel& kernel, ValueId value, DType dtype, const std::str
   convert.span = span;
   out.push_back(std::move(convert));
   return out.back().results[0];
+}
+
+ir::Scalar NeutralOf(typed::Op function, DType dtype) {
+  const bool is_sum = function == typed::Op::kAdd, is_max = function == typed::Op::kMax;
+  if (IsFloat(dtype)) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return symbolic::Float(is_sum ? 0 : is_max ? -kInfinity : kInfinity, dtype);
+  }
+  const symbolic::IntRange range = symbolic::RangeOf(dtype);
+  const int64_t end = is_max ? range.lo : dtype == DType::kU64 ? -1 : range.hi;  // of `u64` the greatest has all bits set
+  return symbolic::Convert(symbolic::Int(is_sum ? 0 : end), dtype);
 }
 
 }  // namespace tkc::passes

@@ -28,4 +28,7 @@ ir::Op Unroll(const std::string& counter, int64_t times, ir::Region body, Span s
 /// The value in the element type, converted behind `out` if it is of another, then named `name`.
 ir::ValueId ConvertTo(ir::Kernel& kernel, ir::ValueId value, DType dtype, const std::string& name, Span span, ir::Region& out);
 
+/// What a reduction by this function, a sum, a maximum or a minimum, gives of nothing: no other element changes by it.
+ir::Scalar NeutralOf(typed::Op function, DType dtype);
+
 }  // namespace tkc::passes

@@ -118,8 +118,6 @@ std::string FewerSlots(const ir::Kernel& kernel, const PipeOfSource* largest, in
 
 }  // namespace
 
-int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
-
 int64_t PlacedSlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe) {
   int64_t bytes = 0;
   for (size_t i = 0; i < pipe.fields.size(); ++i) bytes += FindBuffer(kernel, FieldBuffer(pipe, i)).PlacedTileBytes();

@@ -12,8 +12,6 @@
 
 namespace tkc::passes {
 
-int64_t RoundUp(int64_t bytes, int64_t unit);
-
 /// All fields of a slot, of each ring, with what their alignment takes.
 int64_t PlacedSlotBytes(const ir::Kernel& kernel, const ir::Pipe& pipe);
 

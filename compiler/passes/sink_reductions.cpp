@@ -2,13 +2,13 @@
 #include "compiler/passes/sink_reductions.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "compiler/ir/queries.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/live_tiles.h"
+#include "compiler/passes/make_op.h"
 
 namespace tkc::passes {
 namespace {
@@ -20,11 +20,6 @@ using ir::ValueId;
 
 constexpr int64_t kMostKept = 16;   // registers of a thread for what it keeps around the loop
 constexpr int64_t kMostParts = 16;  // statements of one reduction
-
-double Neutral(typed::Op op) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  return op == typed::Op::kAdd ? 0 : op == typed::Op::kMax ? -kInfinity : kInfinity;
-}
 
 bool Defines(const Op& op, ValueId value) { return std::find(op.results.begin(), op.results.end(), value) != op.results.end(); }
 
@@ -113,7 +108,7 @@ class Sinking {
     const ir::Type folded = Folded(reduce);
     const ValueId kept = kernel_.AddValueAfter(found.variable, "_part", folded, true);
     Op neutral{OpCode::kFill, {kernel_.AddValue("neutral", folded)}};
-    neutral.scalars = {symbolic::Float(Neutral(reduce.Function()))};
+    neutral.scalars = {NeutralOf(reduce.Function(), folded.dtype)};
     Op part{OpCode::kVar, {kept}, {neutral.results[0]}};
     neutral.span = part.span = reduce.span;
 

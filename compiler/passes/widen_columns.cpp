@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -15,8 +14,8 @@
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
 #include "compiler/layout/row_layout.h"
+#include "compiler/passes/make_op.h"
 #include "compiler/passes/select_layout.h"
-#include "compiler/sema/fill.h"
 
 namespace tkc::passes {
 namespace {
@@ -30,7 +29,6 @@ constexpr int64_t kLanguageUnit = 8;  // of columns, in a worker that multiplies
 constexpr int64_t kMostUnit = 2048;   // columns that a row of all threads has side by side, of 1 byte each
 
 bool IsPowerOfTwo(int64_t extent) { return std::has_single_bit(static_cast<uint64_t>(extent)); }
-int64_t RoundUp(int64_t extent, int64_t unit) { return (extent + unit - 1) / unit * unit; }
 
 /// Extents that are one and the same: of the axes of values, and of fields of pipes. Classes by union and find.
 class Extents {
@@ -359,20 +357,9 @@ class Widening {
     const ValueId inside = emit(std::move(compare), "inside", line);
     Op select{OpCode::kSelect};
     select.operands = {inside, tile};
-    select.scalars = {Neutral(reduce.Function(), type.dtype)};
+    select.scalars = {NeutralOf(reduce.Function(), type.dtype)};
     select.SetTileArms(true, false);
     reduce.operands[0] = emit(std::move(select), "those_inside", whole);
-  }
-
-  static ir::Scalar Neutral(typed::Op op, DType dtype) {
-    const bool is_sum = op == typed::Op::kAdd, is_max = op == typed::Op::kMax;
-    if (IsFloat(dtype)) {
-      const double infinity = std::numeric_limits<double>::infinity();
-      return symbolic::Float(is_sum ? 0 : is_max ? -infinity : infinity, dtype);
-    }
-    const sema::IntegerRange range = sema::IntegersOf(dtype);
-    const int64_t end = is_max ? range.least : range.greatest.value_or(-1);  // of `u64` the greatest has all bits set
-    return symbolic::Convert(symbolic::Int(is_sum ? 0 : end), dtype);
   }
 
   ir::Kernel& kernel_;

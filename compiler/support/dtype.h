@@ -59,5 +59,9 @@ inline constexpr std::optional<DType> DTypeFromName(std::string_view name) {
 inline constexpr bool AreStructureParts(int64_t extent, DType dtype) {
   return (extent == 2 || extent == 4) && extent * Bytes(dtype) <= 16;
 }
+/// How many parts the small structures of a tensor have whose last axis counts `last`; 1: it has none.
+inline constexpr int64_t StructureParts(size_t rank, int64_t last, DType dtype) {
+  return rank > 1 && AreStructureParts(last, dtype) ? last : 1;
+}
 
 }  // namespace tkc

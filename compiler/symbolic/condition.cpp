@@ -14,8 +14,6 @@ namespace {
 
 constexpr int64_t kLargest = int64_t{1} << 62;  // of numbers that are compared with
 
-bool IsComparison(Kind kind) { return kind >= Kind::kEq && kind <= Kind::kGe; }
-
 /// What a single integer that is compared with a number can be.
 IntegerSet Possible(const Scalar& a, const Scalar& b) {
   const Scalar& integer = IsInt(a) ? b : a;

@@ -132,6 +132,11 @@ bool MentionsElement(const Scalar& scalar) {
   return scalar && (scalar->kind == Kind::kElement || std::any_of(scalar->args.begin(), scalar->args.end(), MentionsElement));
 }
 
+void AddConjuncts(const Scalar& condition, std::vector<Scalar>& conjuncts) {
+  if (condition->kind != Kind::kAnd) return conjuncts.push_back(condition);
+  for (const Scalar& part : condition->args) AddConjuncts(part, conjuncts);
+}
+
 void AddNames(const Scalar& scalar, std::set<std::string>& names) {
   if (!scalar) return;
   if (scalar->kind == Kind::kName) names.insert(scalar->name);

@@ -42,6 +42,8 @@ enum class Kind : uint8_t {
   kConvert,  // args[0] as dtype
 };
 
+inline bool IsComparison(Kind kind) { return kind >= Kind::kEq && kind <= Kind::kGe; }
+
 struct Node;
 using Scalar = std::shared_ptr<const Node>;
 
@@ -76,6 +78,8 @@ bool IsSameTree(const Scalar& a, const Scalar& b);           // the same operati
 bool Mentions(const Scalar& scalar, const std::string& name);
 bool MentionsElement(const Scalar& scalar);                         // an element of a tensor is a part of it
 void AddNames(const Scalar& scalar, std::set<std::string>& names);  // all that it mentions
+/// Adds the parts of a conjunction, or what is none.
+void AddConjuncts(const Scalar& condition, std::vector<Scalar>& conjuncts);
 /// Adds the maxima in `scalar` of which `least` is an argument: none of them is below it.
 void AddMaxima(const Scalar& scalar, const Scalar& least, std::vector<Scalar>& maxima);
 Scalar WithArgs(const Scalar& scalar, std::vector<Scalar> args);  // the same operation of other arguments

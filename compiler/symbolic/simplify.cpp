@@ -19,8 +19,6 @@ Scalar Raw(Kind kind, DType dtype, const Args&... args) {
   return node;
 }
 
-bool IsComparison(Kind kind) { return kind >= Kind::kEq && kind <= Kind::kGe; }
-
 template <typename T>
 bool Compare(Kind kind, T a, T b) {
   switch (kind) {

@@ -7,14 +7,6 @@
 #include "compiler/symbolic/polynomial.h"
 
 namespace tkc::symbolic {
-namespace {
-
-void AddConjuncts(const Scalar& requirement, std::vector<Scalar>& conjuncts) {
-  if (requirement->kind != Kind::kAnd) return conjuncts.push_back(requirement);
-  for (const Scalar& part : requirement->args) AddConjuncts(part, conjuncts);
-}
-
-}  // namespace
 
 SolvedNames::SolvedNames(const std::vector<Scalar>& requirements, std::function<bool(std::string_view)> is_count)
     : is_count_(std::move(is_count)) {
