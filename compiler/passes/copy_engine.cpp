@@ -15,23 +15,21 @@ using ir::OpCode;
 
 namespace {
 
-constexpr int64_t kMaxAxis = 65536;   // elements of an access along one dimension, in several boxes
-constexpr int64_t kCopyGranule = 16;  // bytes
-constexpr size_t kMaxRank = 5;
+constexpr int64_t kMaxAxis = 65536;  // elements of an access along one dimension, in several boxes
 
 }  // namespace
 
-int64_t BoxRows(int64_t rows) {
-  if (rows <= kMaxBox) return rows;
-  int64_t box = kMaxBox;
+int64_t BoxRows(const Target& target, int64_t rows) {
+  if (rows <= target.copy_box_extent) return rows;
+  int64_t box = target.copy_box_extent;
   while (box > 0 && rows % box != 0) box -= kSwizzleRows;
   return box;
 }
 
 std::string CopyEngine::Obstacle(const Op& access, const ir::Type& type, std::vector<ir::Scalar>* where) const {
   const ir::AxisRange& last = access.axes.back();
-  const int64_t bytes = Bytes(type.dtype);
-  if (access.axes.size() > kMaxRank) return fmt::format("more than {} axes", kMaxRank);
+  const int64_t bytes = Bytes(type.dtype), granule = target.copy_granule, most = target.copy_box_extent;
+  if (std::ssize(access.axes) > target.copy_rank) return fmt::format("more than {} axes", target.copy_rank);
   if (!access.scalars.empty()) return "what lies outside is not read as zero";
   if (access.IsTurned()) return "it is turned on the way";
   size_t kept = 0;
@@ -43,17 +41,16 @@ std::string CopyEngine::Obstacle(const Op& access, const ir::Type& type, std::ve
     kept += !axis.dropped;
   }
   if (kept == 0 || last.dropped) return "elements do not lie behind each other";
-  if (last.extent * bytes % kCopyGranule != 0)
-    return fmt::format("rows of {} bytes are no multiples of {}", last.extent * bytes, kCopyGranule);
-  if (facts.Divisor(last.start) * bytes % kCopyGranule != 0)
-    return fmt::format("rows may begin between multiples of {} bytes", kCopyGranule);
+  if (last.extent * bytes % granule != 0)
+    return fmt::format("rows of {} bytes are no multiples of {}", last.extent * bytes, granule);
+  if (facts.Divisor(last.start) * bytes % granule != 0) return fmt::format("rows may begin between multiples of {} bytes", granule);
   if (access.code == OpCode::kStore &&
       !std::all_of(access.axes.begin(), access.axes.end(), [&](const ir::AxisRange& a) { return facts.IsNonNegative(a.start); }))
     return "the block may begin in front of the tensor";
   // A row or a column lies in one piece, so its boxes may be as wide as any; of several rows each box is a panel of a swizzle.
   const bool is_read = access.code == OpCode::kRead, is_one_piece = kept == 1 || (type.rows == 1 && is_read);
-  const bool fits = is_one_piece ? last.extent <= kMaxBox || (is_read && last.extent % kMaxBox == 0)
-                                 : (type.rows <= kMaxBox || (kept == 2 && is_read && BoxRows(type.rows) > 0)) &&
+  const bool fits = is_one_piece ? last.extent <= most || (is_read && last.extent % most == 0)
+                                 : (type.rows <= most || (kept == 2 && is_read && BoxRows(target, type.rows) > 0)) &&
                                        layout::ChooseSwizzle(type.dtype, type.rows, type.cols) != ir::Swizzle::kNone;
   return fits ? "" : "no box has such a shape";
 }
@@ -73,8 +70,8 @@ std::string CopyEngine::Map(const Op& access, const ir::Buffer& buffer, bool is_
   map.tensor = access.symbol;
   map.swizzle = buffer.swizzle;
   map.is_store = is_store;
-  for (const ir::AxisRange& axis : access.axes) map.box.push_back(axis.dropped ? 1 : BoxRows(axis.extent));
-  map.box.back() = buffer.swizzle == ir::Swizzle::kNone ? std::min(access.axes.back().extent, kMaxBox)
+  for (const ir::AxisRange& axis : access.axes) map.box.push_back(axis.dropped ? 1 : BoxRows(target, axis.extent));
+  map.box.back() = buffer.swizzle == ir::Swizzle::kNone ? std::min(access.axes.back().extent, target.copy_box_extent)
                                                         : layout::PanelBytes(buffer.swizzle) / Bytes(buffer.dtype);
   int same_tensor = 0;
   for (const ir::TensorMap& other : kernel.maps) {

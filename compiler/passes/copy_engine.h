@@ -11,11 +11,10 @@
 
 namespace tkc::passes {
 
-constexpr int64_t kMaxBox = 256;     // elements of a box along one dimension
 constexpr int64_t kSwizzleRows = 8;  // the pattern of a swizzle repeats after so many
 
 /// Rows of each of the boxes, all alike, that a tile of so many rows comes in; 0 if no such boxes fill it.
-int64_t BoxRows(int64_t rows);
+int64_t BoxRows(const Target& target, int64_t rows);
 
 struct CopyEngine {
   ir::Kernel& kernel;

@@ -11,6 +11,7 @@
 #include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
 #include "compiler/passes/live_tiles.h"
+#include "compiler/passes/matrix_unit.h"
 #include "compiler/passes/register_shares.h"
 
 namespace tkc::passes {
@@ -46,11 +47,12 @@ std::string InUse(const ir::Kernel& kernel, const ir::RegisterLayout& layout, co
 
 /// What the widest matrix instruction holds at once. ptxas allocates it within the registers of the launch, whatever is shared out
 /// later.
-int64_t InstructionRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
-  constexpr int64_t kWidest = 256;  // columns
+int64_t InstructionRegisters(const ir::Kernel& kernel, const Target& target, const ir::Worker& worker) {
+  if (!target.has_matrix_group) return 0;
+  const int64_t widest = ShapeOf(target).n_max;
   int64_t cols = 0;
   ForEachOp(worker.body, [&](const ir::Op& op) {
-    if (op.code == ir::OpCode::kMma) cols = std::max(cols, std::min(kWidest, kernel.TypeOf(op.operands[0]).cols));
+    if (op.code == ir::OpCode::kMma) cols = std::max(cols, std::min(widest, kernel.TypeOf(op.operands[0]).cols));
   });
   return cols == 0 ? 0 : cols / 2 + kForOperands;
 }
@@ -151,7 +153,7 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
     most = std::max(most, EstimatedRegisters(kernel, worker));
   }
   if (most == 0) return;  // no worker
-  const int64_t needed = (most + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
+  const int64_t needed = RoundUp(most, rule.unit);
   const int64_t by_memory = target.BlocksByMemory(kernel.shared_bytes);
   const int64_t blocks =
       std::min({int64_t{rule.file} / (kernel.threads * needed), int64_t{target.threads_per_processor} / kernel.threads, by_memory});
@@ -171,7 +173,7 @@ class SeveralBlocks {
   int64_t Each() const { return shares_.computing; }
 
   bool Suffices(const ir::Worker& worker) {
-    const int64_t instruction = target_.has_matrix_group ? InstructionRegisters(kernel_, worker) : 0;
+    const int64_t instruction = InstructionRegisters(kernel_, target_, worker);
     if (instruction > Each()) {
       Report(worker, fmt::format("a matrix instruction of worker `{}` takes {} registers a thread; {} are left to it",
                                  worker.SourceName(), instruction, Each()));
@@ -209,7 +211,7 @@ class OneBlock {
 
   /// Of a worker that computes.
   bool Suffices(const ir::Worker& worker) {
-    if (const int64_t needed = InstructionRegisters(kernel_, worker); needed > shares_.at_entry) {
+    if (const int64_t needed = InstructionRegisters(kernel_, target_, worker); needed > shares_.at_entry) {
       ReportInstruction(worker, needed);
       return false;
     }

@@ -10,14 +10,14 @@ namespace tkc::passes {
 
 int64_t RegistersOfResident(const ir::Kernel& kernel, const Target& target) {
   const RegisterRule& rule = target.registers;
-  return std::min<int64_t>(rule.most_per_thread, rule.file / (kernel.threads * kernel.resident)) / kRegisterUnit * kRegisterUnit;
+  return std::min<int64_t>(rule.most_per_thread, rule.file / (kernel.threads * kernel.resident)) / rule.unit * rule.unit;
 }
 
 namespace {
 
 /// One block, which may deal out anew what it was launched with.
 RegisterShares DealToRoles(const ir::Kernel& kernel, const Target& target) {
-  constexpr int64_t kMostPerThread = 240;  // what setmaxnreg is asked for at most
+  const int64_t unit = target.registers.unit;
   RegisterShares shares;
   shares.at_entry = target.registers.AtEntry(kernel.threads);
   shares.computing = std::min<int64_t>(shares.at_entry, target.registers.most_per_thread);
@@ -30,9 +30,10 @@ RegisterShares DealToRoles(const ir::Kernel& kernel, const Target& target) {
     copies |= !computes;
   }
   if (target.registers.Moves() && copies && computing >= 2 && warpgroups > computing) {
+    // What is left then comes out even: of the 504 that three warpgroups start with 40 + 2 * 232, of the 512 of four 32 + 3 * 160.
     shares.copying = computing <= 2 ? 40 : 32;
     const int64_t left = shares.at_entry * warpgroups - shares.copying * (warpgroups - computing);
-    shares.computing = std::min(kMostPerThread, left / computing / kRegisterUnit * kRegisterUnit);
+    shares.computing = std::min<int64_t>(target.registers.most, left / computing / unit * unit);
   }
   shares.for_tiles = shares.computing - kForAddresses;
   return shares;

@@ -7,8 +7,6 @@
 
 namespace tkc::passes {
 
-inline constexpr int64_t kRegisterUnit = 8;  // setmaxnreg and the launch count in eights
-
 /// 32-bit registers of a thread.
 struct RegisterShares {
   int64_t at_entry = 0;   // of every thread when the kernel starts

@@ -237,7 +237,7 @@ bool MovesReshape(const ir::Kernel& kernel, ir::Worker& worker) {
 int64_t ExtentBeside(int64_t extent, int64_t unit) {
   constexpr int64_t kTerms = 16;  // a multiple of any unit of columns that is less
   const int64_t step = std::max(unit, kTerms);
-  return extent == 1 ? 1 : (extent + step - 1) / step * step;
+  return extent == 1 ? 1 : RoundUp(extent, step);
 }
 
 /// What else has as many rows goes along when products are given rows that the unit takes.
@@ -292,7 +292,8 @@ void CheckMatrixTiles(const ir::Kernel& kernel, const ir::Worker& worker, const 
   for (const auto& [shape, misfit] : misfits) {
     const int64_t rows = rows_of_sums.contains(shape.first) ? UnitOf(target, worker.layout).rows : unit_rows;
     DiagnosticBuilder report = ReportMatrixShape(worker, misfit.type, misfit.op->span, diagnostics);
-    if (target.has_matrix_group && !worker.layout.HoldsRows(misfit.type.rows)) TurnedTiles(kernel, worker).NoteObstacle(report);
+    if (target.has_matrix_group && !worker.layout.HoldsRows(misfit.type.rows))
+      TurnedTiles(kernel, worker).NoteObstacle(target, report);
     if (JoinsStoredColumns(kernel, worker, *misfit.op))
       report.Help("store its columns one by one, each at an index of its own: `Y[m, 0] <- x`");
     else if (misfit.op->code == ir::OpCode::kReshape)  // its shape follows from others

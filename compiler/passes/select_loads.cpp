@@ -149,10 +149,10 @@ ir::Scalar LoadSelection::WhereWhole(const Op& send) const {
 void LoadSelection::FillByBoxes(const Op& read, const Op& copy, ValueId field, Region& out) {
   const ir::Type type = kernel.TypeOf(field);
   ir::Type box = type;
-  box.rows = BoxRows(type.rows);
+  box.rows = BoxRows(target, type.rows);
   const auto is_of_rows = [&](const ir::AxisRange& axis) { return !axis.dropped && axis.extent == type.rows; };
   const auto axis = static_cast<size_t>(std::find_if(read.axes.begin(), read.axes.end(), is_of_rows) - read.axes.begin());
-  out.push_back(Explain(fmt::format("A box has at most {} rows.", kMaxBox), copy.span));
+  out.push_back(Explain(fmt::format("A box has at most {} rows.", target.copy_box_extent), copy.span));
   for (int64_t row = 0; row < type.rows; row += box.rows) {
     const ir::Scalar first = symbolic::Int(row);
     Op part{OpCode::kPart, {kernel.AddValueAfter(field, "_box", box)}, {field}, {first, symbolic::Int(0)}};
@@ -193,7 +193,7 @@ Region LoadSelection::Fill(Op send, bool is_whole) {
       copies.push_back(part);
     }
     copy.operands = {place};
-    if (copy.code == OpCode::kLoadAsync && type.rows > kMaxBox && type.cols > 1) {
+    if (copy.code == OpCode::kLoadAsync && type.rows > target.copy_box_extent && type.cols > 1) {
       FillByBoxes(read, copy, place, copies);
     } else {
       copies.push_back(std::move(copy));

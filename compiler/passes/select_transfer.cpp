@@ -24,7 +24,7 @@ using ir::ValueId;
 /// no bank twice as they lie. What the matrix unit reads, and what is turned, wants one.
 bool LiesAsItIs(const ir::Kernel& kernel, const Target& target, const ir::Pipe& pipe, size_t field) {
   const ir::PipeField& slot = pipe.fields[field];
-  bool lies = target.lanes == layout::kLanes && slot.cols <= kMaxBox, is_read = false;
+  bool lies = target.lanes == layout::kLanes && slot.cols <= target.copy_box_extent, is_read = false;
   for (const ir::Worker& worker : kernel.workers) {
     std::set<ValueId> views;
     ForEachOp(worker.body, [&](const Op& op) {

@@ -45,15 +45,15 @@ void Staging::CheckProduct(const Op& op) {
   const ir::Type& a = kernel_.TypeOf(op.operands[has_acc]);
   const ir::Type& b = kernel_.TypeOf(op.operands[has_acc + 1]);
   const auto complain = [&](int64_t found, const char* what, int64_t unit, bool is_shared_out = false) {
-    DiagnosticBuilder report =
-        diagnostics_.Error(DiagnosticKind::kMatrixShape, op.span,
-                           fmt::format("the product has {} {} in one worker instance; {} multiples of {}", found, what,
-                                       unit == kMatrixRows ? "its four warps together take" : "the matrix unit takes", unit));
+    DiagnosticBuilder report = diagnostics_.Error(
+        DiagnosticKind::kMatrixShape, op.span,
+        fmt::format("the product has {} {} in one worker instance; {} multiples of {}", found, what,
+                    unit == RowsOfWarps(target_) ? "its four warps together take" : "the matrix unit takes", unit));
     report.Label(op.span, fmt::format("`{}[{}, {}] @ {}[{}, {}]`", Name(a.dtype), a.rows, a.cols, Name(b.dtype), b.rows, b.cols));
-    if (unit == kMatrixRows && !by_warps_) TurnedTiles(kernel_, worker_).NoteObstacle(report);
+    if (unit == unit_.rows && !by_warps_) TurnedTiles(kernel_, worker_).NoteObstacle(target_, report);
     // Blocks beyond the edge of a tensor cost no care: a few rows of a tensor are a block of 64, too, also of an axis that is
     // shorter.
-    const int64_t enough = (found + unit - 1) / unit * unit;
+    const int64_t enough = RoundUp(found, unit);
     report.Help(
         is_shared_out
             ? fmt::format("take {} {} for each instance, or fewer instances of `{}`", enough, what, worker_.name)

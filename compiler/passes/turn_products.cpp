@@ -10,7 +10,7 @@ Result<void> TurnProducts(ir::Kernel& kernel, const Target& target, Diagnostics&
   if (!target.has_matrix_group) return {};
   for (ir::Worker& worker : kernel.workers) {
     const TurnedTiles tiles(kernel, worker);
-    if (!tiles.Pays()) continue;
+    if (!tiles.Pays(target)) continue;
     TurnTiles(kernel, tiles, worker);
     worker.turned = true;
   }

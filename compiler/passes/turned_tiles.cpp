@@ -80,35 +80,36 @@ TurnedTiles::TurnedTiles(const ir::Kernel& kernel, const ir::Worker& worker) : k
   ForEachOp(worker.body, [&](const Op& op) { note(op, CanTurn(op)); });
 }
 
-bool TurnedTiles::Pays() const {
+bool TurnedTiles::Pays(const Target& target) const {
   if (obstacle_ != nullptr) return false;
   bool reduces_rows = false;
   ForEachOp(worker_.body, [&](const Op& op) { reduces_rows |= ir::ReducesOrScans(op.code) && op.IsOfRows() && IsHeldTurned(op); });
   // Rows that became columns are reduced by all warps together, which wait for each other.
-  const Shapes shapes = ShapesOfProducts();
+  const Shapes shapes = ShapesOfProducts(target);
   return shapes.fit && (shapes.need_turn || (shapes.gain && !shapes.loss && !reduces_rows));
 }
 
-TurnedTiles::Shapes TurnedTiles::ShapesOfProducts() const {
+TurnedTiles::Shapes TurnedTiles::ShapesOfProducts(const Target& target) const {
+  const MatrixShape& unit = ShapeOf(target);
   Shapes shapes;
   ForEachOp(worker_.body, [&](const Op& op) {
     if (!ir::IsProduct(op.code)) return;
     const ir::Type& sum = kernel_.TypeOf(ir::SumOf(op));
     // The unit reads the left operand from registers, too; the right one has to go to shared memory.
     const bool left_computed = !IsInMemory(op.operands.end()[-2]), right_computed = !IsInMemory(op.operands.back());
-    shapes.fit &= sum.cols % kMatrixRows == 0 && sum.rows % kMatrixCols == 0 && sum.rows <= kMatrixMostCols;
+    shapes.fit &= sum.cols % unit.m == 0 && sum.rows % unit.n_step == 0 && sum.rows <= unit.n_max;
     shapes.gain |= right_computed || sum.rows > sum.cols;
     shapes.loss |= left_computed;
-    shapes.need_turn |= sum.rows % kMatrixRows != 0;
+    shapes.need_turn |= sum.rows % unit.m != 0;
   });
   return shapes;
 }
 
-void TurnedTiles::NoteObstacle(DiagnosticBuilder& report) const {
-  const Shapes shapes = ShapesOfProducts();
+void TurnedTiles::NoteObstacle(const Target& target, DiagnosticBuilder& report) const {
+  const Shapes shapes = ShapesOfProducts(target);
   if (obstacle_ == nullptr || !shapes.fit || !shapes.need_turn) return;
-  report.Note(obstacle_->span,
-              fmt::format("but for this, products would be computed turned, as y.T @ x.T: rows in multiples of {}", kMatrixCols));
+  report.Note(obstacle_->span, fmt::format("but for this, products would be computed turned, as y.T @ x.T: rows in multiples of {}",
+                                           ShapeOf(target).n_step));
 }
 
 ValueId TurnedTiles::TurnedFrom(ValueId view) const {

@@ -9,6 +9,7 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/support/diagnostic.h"
+#include "compiler/target/target.h"
 
 namespace tkc::passes {
 
@@ -41,9 +42,9 @@ class TurnedTiles {
   /// Whether nothing stands in the way.
   bool CanBeTurned() const { return obstacle_ == nullptr; }
   /// Whether every product gains by being turned or loses nothing, one gains, and nothing stands in the way.
-  bool Pays() const;
+  bool Pays(const Target& target) const;
   /// Of a product whose rows no matrix instruction takes: what stands in the way of its being turned, if that is not its shape.
-  void NoteObstacle(DiagnosticBuilder& report) const;
+  void NoteObstacle(const Target& target, DiagnosticBuilder& report) const;
 
   /// Received, or read to be multiplied and for nothing else; or a view of that.
   bool IsInMemory(ir::ValueId value) const { return in_memory_.contains(value); }
@@ -63,7 +64,7 @@ class TurnedTiles {
     bool loss = false;       // one has a left operand that is computed
     bool need_turn = false;  // of one, rows that it does not take as they are
   };
-  Shapes ShapesOfProducts() const;
+  Shapes ShapesOfProducts(const Target& target) const;
   bool IsTurnOfRegisters(const ir::Op& op) const;
   std::vector<ir::ValueId> TilesHeld(const ir::Op& op) const;
   bool Join(const ir::Op& op);

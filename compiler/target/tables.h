@@ -64,14 +64,11 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .has_matrix_group = true,
                                   .has_clusters = true,
                                   .has_async_copy = true,
-                                  .has_matrix_load = true,
-                                  .has_matrix_store = true,
                                   .matrix_shapes = kSm90Matrix};
 
 /// What sm_80 and those that are programmed like it have in common: warps multiply, and whoever computes copies, too.
 constexpr Target LikeAmpere(Target target) {
   target.implemented = true;
-  target.warps_per_group = 1;
   target.folds_copies = true;
   target.loads_ahead = true;
   target.advances_copies = true;
@@ -79,7 +76,6 @@ constexpr Target LikeAmpere(Target target) {
   target.runtime_header = "tk/sm80.h";
   target.has_async_copy = true;
   target.draws_tiles = true;
-  target.has_matrix_load = true;
   return target;
 }
 
@@ -111,7 +107,6 @@ inline constexpr Target kSm120 = LikeAmpere({.name = "sm_120",
                                              .registers = kNoMoves,
                                              .has_tensor_copy = true,
                                              .has_clusters = true,
-                                             .has_matrix_store = true,
                                              .matrix_shapes = kSm89Matrix});
 
 // Its matrix unit (tcgen05, tensor memory) has no table yet.
@@ -124,15 +119,12 @@ inline constexpr Target kSm100a = {.name = "sm_100a",
                                    .has_tensor_copy = true,
                                    .has_clusters = true,
                                    .has_async_copy = true,
-                                   .has_matrix_load = true,
-                                   .has_matrix_store = true,
                                    .matrix_shapes = {}};
 
 /// What the CDNA generations have in common: waves of 64 lanes, chiplets, copies that are counted.
 constexpr Target LikeCdna(Target target) {
   target.implemented = true;
   target.lanes = 64;
-  target.warps_per_group = 1;
   target.named_barriers = 0;
   target.is_hip = true;
   target.folds_copies = true;

@@ -45,7 +45,6 @@ struct Target {
   int threads_per_processor = 2048;
   int max_threads_per_block = 1024;
   int lanes = 32;           // of a warp
-  int warps_per_group = 4;  // that issue a matrix instruction of the warpgroup together; 1 where there is none
   int named_barriers = 16;  // 0 is the block's own
   RegisterRule registers;
   bool is_hip = false;
@@ -65,9 +64,7 @@ struct Target {
   bool has_tensor_copy = false;   // TMA
   bool has_matrix_group = false;  // wgmma
   bool has_clusters = false;
-  bool has_async_copy = false;    // cp.async, buffer loads to shared memory
-  bool has_matrix_load = false;   // ldmatrix
-  bool has_matrix_store = false;  // stmatrix
+  bool has_async_copy = false;    // cp.async, buffer loads to shared memory; for --list-targets
   int64_t copy_box_extent = 256;  // elements of a box along one dimension
   int64_t copy_granule = 16;      // bytes: base, outer strides and inner box are multiples
   int copy_rank = 5;
