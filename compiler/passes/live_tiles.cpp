@@ -319,7 +319,8 @@ int64_t RegistersOf(const ir::Type& type, const ir::RegisterLayout& l, Columns c
   int64_t elements = l.PerThread(type.rows, type.cols);
   // Fewer go by what is set aside for addresses.
   const bool is_few = columns == Columns::kDealt || elements < kManyHeld;
-  if (is_few && type.cols == 1 && type.rows > 1) elements = std::min(elements, type.rows / layout::kLanes);
+  const int64_t lanes = std::max<int64_t>(layout::kLanes, int64_t{l.lanes} * l.lane_rows);  // of a warp
+  if (is_few && type.cols == 1 && type.rows > 1) elements = std::min(elements, type.rows / lanes);
   constexpr int kRegisterBytes = 4;
   const int least = l.vec == 1 ? kRegisterBytes : 1;  // an element without a neighbour has a register to itself
   return std::max<int64_t>(1, elements * std::max(Bytes(type.dtype), least) / kRegisterBytes);
