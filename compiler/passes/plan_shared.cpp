@@ -33,7 +33,8 @@ void Join(std::map<std::string, Sends>& all, const std::map<std::string, Sends>&
   }
 }
 
-void CountSends(const ir::Region& region, bool in_loop, bool in_each_iteration, std::map<std::string, Sends>& sends) {
+/// `only_each_time`: what a loop does not send in each iteration, but in a branch, does not count as sent by a loop.
+void CountSends(const ir::Region& region, bool in_loop, bool only_each_time, std::map<std::string, Sends>& sends) {
   for (size_t i = 0; i < region.size(); ++i) {
     const ir::Op& op = region[i];
     if (op.code == ir::OpCode::kSend && in_loop) sends[op.symbol].in_loop = true;
@@ -44,7 +45,7 @@ void CountSends(const ir::Region& region, bool in_loop, bool in_each_iteration, 
     for (const ir::Region& inner : op.regions) {
       std::map<std::string, Sends> with = before;
       const bool is_loop = op.code == ir::OpCode::kFor && !IsOverInstances(op);
-      CountSends(inner, is_loop || (in_loop && !in_each_iteration), in_each_iteration, with);
+      CountSends(inner, is_loop || (in_loop && !only_each_time), only_each_time, with);
       Join(sends, with);
     }
   }

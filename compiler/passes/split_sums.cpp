@@ -266,11 +266,13 @@ ValueId Splitting::Exchange(const ir::Worker& worker, ValueId acc, Span span, Re
   return collect.results[0];
 }
 
+/// Each block takes tiles by itself: which blocks work together is a matter of the schedule alone.
+void DropClusters(ir::Kernel& kernel) { kernel.cluster = kernel.split = 1; }
+
 }  // namespace
 
 Result<void> SplitSums(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
-  // Blocks that reach into each other's shared memory are how a sum is split, and a matter of the schedule alone.
-  if (!target.UsesClusters()) kernel.cluster = kernel.split = 1;
+  if (!target.UsesClusters()) DropClusters(kernel);
   if (kernel.split == 1) return {};
   return Splitting(kernel, diagnostics).Run();
 }

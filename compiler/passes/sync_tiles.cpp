@@ -12,6 +12,7 @@
 
 #include "compiler/ir/queries.h"
 #include "compiler/passes/sync_roles.h"
+#include "compiler/support/internal_error.h"
 
 namespace tkc::passes {
 namespace {
@@ -124,10 +125,10 @@ void HandOnTiles(ir::Kernel& kernel) {
   int64_t takers = 0;
   for (size_t i = 0; i < kernel.workers.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];
-    takers += worker.Warps();
     const auto loop =
         std::find_if(worker.body.begin(), worker.body.end(), [](const Op& op) { return op.code == OpCode::kForTiles; });
-    if (loop == worker.body.end()) continue;
+    Ensure(loop != worker.body.end(), "a role that does not walk over the tiles that are drawn", worker.span);
+    takers += worker.Warps();
     const ir::TakenNames used = kernel.UsedNames();
     if (i == drawing && worker.instances > 1 && worker.instance_name.empty()) worker.instance_name = used.Free("w");
     const TileHanding handing(kernel, worker);
