@@ -76,7 +76,7 @@ const Choices<Emit> kEmit{"--emit",
                            {"header", Emit::kHeader},
                            {"report", Emit::kReport},
                            {"certificate", Emit::kCertificate}}};
-const Choices<std::string> kFrom{"--from", {{"tile", "tile"}, {"schedule", "schedule"}}};
+const Choices<From> kFrom{"--from", {{"tile", From::kTile}, {"schedule", From::kSchedule}}};
 const Choices<interp::FillKind> kFill{
     "--fill",
     {{"normal", interp::FillKind::kNormal}, {"integers", interp::FillKind::kIntegers}, {"small", interp::FillKind::kSmall}}};

@@ -168,8 +168,8 @@ Result<ir::Module> ReadModule(Session& session) {
   Result<ir::Module> module = ir::Parse(session.sources.Text(*file), *file, session.diagnostics);
   if (!module && session.options.input.ends_with(".tk"))
     session.diagnostics.Again(before).Help(
-        fmt::format("`--from={}` reads what `--emit={}` has written; source is compiled without it", session.options.from,
-                    session.options.from));
+        fmt::format("`--from={0}` reads what `--emit={0}` has written; source is compiled without it",
+                    session.options.from == From::kTile ? "tile" : "schedule"));
   return module;
 }
 
@@ -267,7 +267,7 @@ int Compile(const Options& options) {
   Session session(options);
   CheckPassNames(kPasses, options, session.diagnostics);
   if (session.diagnostics.HasErrors()) return session.Finish();
-  if (!options.from.empty()) return RequireOutput(session) ? CompileText(session) : session.Finish();
+  if (options.from != From::kSource) return RequireOutput(session) ? CompileText(session) : session.Finish();
   const std::vector<const Target*> targets = RequireTargets(session);
   if (targets.empty() || !RequireOutput(session)) return session.Finish();
   if (IsTextOfModule(options.emit) && !RequireTarget(session, "the text of the IR")) return session.Finish();

@@ -25,7 +25,7 @@ const Target& TargetOf(const ir::Kernel& kernel, const Target& target) {
 
 /// Text of the schedule level has passed no pass, behind which it would have been verified.
 bool VerifyText(const Options& options, const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
-  if (options.from != "schedule") return true;
+  if (options.from != From::kSchedule) return true;
   if (!kernel.is_schedule) {
     diagnostics
         .Error(DiagnosticKind::kMalformedIr, kernel.span, fmt::format("kernel `{}` does not say `level schedule`", kernel.name))
@@ -80,7 +80,7 @@ bool LowerKernels(std::span<const Pass> passes, Session& session, ir::Module& mo
   std::vector<certify::Certificate> certificates(count);
   const auto lower = [&](size_t i) {
     ir::Kernel& kernel = module.kernels[i];
-    if (options.from != "schedule") {
+    if (options.from != From::kSchedule) {
       const bool ok = RunPasses(passes, options, kernel, target, reports[i]);
       reports[i].EndCompilation(0, NoteOfSet(module, kernel));
       if (!ok) return;

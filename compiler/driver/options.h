@@ -12,6 +12,9 @@ namespace tkc {
 /// What is written: the files for the host compiler (kCode), or one stage as text.
 enum class Emit { kCode, kAst, kTile, kSchedule, kSource, kHeader, kReport, kCertificate };
 
+/// What is read: source, or the text of the IR at a level (--from).
+enum class From { kSource, kTile, kSchedule };
+
 /// `tkc kernel.tk -o kernel.cu ..`
 struct Options {
   std::string input;              // `-`: standard input
@@ -21,8 +24,8 @@ struct Options {
   std::vector<std::string> defines;  // `NAME=value`, as written
   std::vector<std::string> include_dirs;
   Emit emit = Emit::kCode;
-  std::string from;                     // `tile` or `schedule`: the input is IR text
-  std::vector<std::string> run_passes;  // with `from`: these and no others
+  From from = From::kSource;
+  std::vector<std::string> run_passes;  // of IR text: these and no others
   std::vector<std::string> dump_after;  // names of passes, or `all`
   bool json_diagnostics = false;
   bool line_info = false;  // -g

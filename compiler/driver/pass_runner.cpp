@@ -112,7 +112,7 @@ class PassRunner {
 
   /// Before the first pass: in the text of --from a fault is the user's.
   bool VerifyInput() {
-    if (options_.from.empty()) {
+    if (options_.from == From::kSource) {
       SetCrashPass("from_ast");
       if (!Verify()) InternalError("the IR is broken before the first pass", kernel_.span);
       return true;
