@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -18,7 +20,7 @@ namespace {
 
 class Bundler {
  public:
-  Bundler(const std::string& root, std::string& missing) : root_(root), missing_(missing) {}
+  Bundler(const std::string& root, std::string& fault) : root_(root), fault_(fault) {}
 
   bool Put(std::string_view text, std::string& out) {
     while (!text.empty()) {
@@ -72,7 +74,7 @@ class Bundler {
     if (is_once) seen_.back().insert(name);
     std::ifstream file(root_ + "/" + name, std::ios::binary);
     if (!file) {
-      missing_ = name;
+      fault_ = fmt::format("`{}/{}` can't be read: {}", root_, name, std::strerror(errno));
       return false;
     }
     std::ostringstream text;
@@ -94,7 +96,7 @@ class Bundler {
   }
 
   const std::string& root_;
-  std::string& missing_;
+  std::string& fault_;
   std::vector<std::set<std::string>> seen_ = {{}};  // what is there, by the conditional part around it; guards count as none
 };
 
@@ -117,10 +119,10 @@ size_t EndOfComment(const std::string& text) {
 
 }  // namespace
 
-bool Bundle(Emitted& emitted, const std::string& runtime_include, std::string& missing) {
+bool Bundle(Emitted& emitted, const std::string& runtime_include, std::string& fault) {
   Emitted out;
-  if (!Bundler(runtime_include, missing).Put(emitted.source, out.source)) return false;
-  if (!Bundler(runtime_include, missing).Put(emitted.header, out.header)) return false;
+  if (!Bundler(runtime_include, fault).Put(emitted.source, out.source)) return false;
+  if (!Bundler(runtime_include, fault).Put(emitted.header, out.header)) return false;
   out.source.insert(EndOfComment(emitted.source), kBegin);
   out.source += kEnd;
   // The header keeps its own guard.

@@ -40,8 +40,8 @@ inline Emitted EmitCuda(const ir::Module& module, const SourceManager& sources, 
 std::string EmitReport(const ir::Module& module, const SourceManager& sources);
 
 /// Makes both files complete in themselves: each `#include "tk/..."` is replaced by that file's text from `runtime_include`, once
-/// and behind a guard, so that several bundled headers can meet. False (and nothing changed) if a file can't be read: `missing`
-/// names it.
-bool Bundle(Emitted& emitted, const std::string& runtime_include, std::string& missing);
+/// and behind a guard, so that several bundled headers can meet. False (and nothing changed) if a file can't be read: `fault`
+/// says which, and why.
+bool Bundle(Emitted& emitted, const std::string& runtime_include, std::string& fault);
 
 }  // namespace tkc::codegen

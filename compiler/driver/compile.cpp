@@ -200,11 +200,10 @@ bool LowerModule(Session& session, ir::Module& module, const Target& target, std
 
 bool BundleRuntime(Session& session, codegen::Emitted& emitted) {
   const Result<std::string> include = RuntimeInclude(session.diagnostics);
-  std::string missing;
+  std::string fault;
   if (!include) return false;
-  if (codegen::Bundle(emitted, *include, missing)) return true;
-  session.diagnostics.Error(DiagnosticKind::kCannotReadFile, kNoSpan,
-                            fmt::format("`{}/{}` can't be read: No such file or directory", *include, missing));
+  if (codegen::Bundle(emitted, *include, fault)) return true;
+  session.diagnostics.Error(DiagnosticKind::kCannotReadFile, kNoSpan, std::move(fault));
   return false;
 }
 
