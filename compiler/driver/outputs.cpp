@@ -116,10 +116,10 @@ Result<std::vector<Define>> ParseDefines(Session& session) {
       ok = false;
       continue;
     }
-    const uint32_t file = session.sources.Add(fmt::format("-D {}", name), text.substr(equal + 1));
-    Result<ast::ExprPtr> value = ParseExpression(session.sources, file, session.diagnostics);
+    const uint32_t file = session.sources.Add(fmt::format("-D {}", name), text);
+    Result<ast::ExprPtr> value = ParseExpression(session.sources, file, static_cast<uint32_t>(equal + 1), session.diagnostics);
     ok = ok && value;
-    if (value) defines.push_back({name, value.Take(), {file, 0, static_cast<uint32_t>(text.size() - equal - 1)}});
+    if (value) defines.push_back({name, value.Take(), {file, 0, static_cast<uint32_t>(equal)}});
   }
   if (!ok) return Failure{};
   return defines;

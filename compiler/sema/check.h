@@ -19,8 +19,8 @@ namespace tkc {
 /// `-D NAME=value`: a compile-time parameter, `split`, `depth` or `cluster`. Beats schedule sets and instances.
 struct Define {
   std::string name;
-  ast::ExprPtr value;  // ParseExpression of the text behind `=`
-  Span span = kNoSpan;
+  ast::ExprPtr value;   // ParseExpression of the text behind `=`
+  Span span = kNoSpan;  // of the name
 };
 
 struct CheckOptions {

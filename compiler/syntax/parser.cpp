@@ -12,14 +12,15 @@ ast::File ParseFile(const SourceManager& sources, uint32_t file, Diagnostics& di
   return Parser(sources, file, diagnostics).ParseFile();
 }
 
-Result<ast::ExprPtr> ParseExpression(const SourceManager& sources, uint32_t file, Diagnostics& diagnostics) {
-  return Parser(sources, file, diagnostics).ParseWholeExpression();
+Result<ast::ExprPtr> ParseExpression(const SourceManager& sources, uint32_t file, uint32_t begin, Diagnostics& diagnostics) {
+  return Parser(sources, file, diagnostics).ParseExpressionFrom(begin);
 }
 
 Parser::Parser(const SourceManager& sources, uint32_t file, Diagnostics& diagnostics)
     : text_(sources.Text(file)), file_(file), diagnostics_(diagnostics), tokens_(Lex(sources, file, diagnostics)) {}
 
-Result<ast::ExprPtr> Parser::ParseWholeExpression() {
+Result<ast::ExprPtr> Parser::ParseExpressionFrom(uint32_t begin) {
+  while (!At(TokenKind::kEnd) && Current().end <= begin) ++pos_;
   const size_t before = diagnostics_.ErrorCount();
   ast::ExprPtr expr = ParseExpr();
   if (expr && !At(TokenKind::kEnd)) ErrorExpected("the end of the value");

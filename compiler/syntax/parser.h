@@ -14,7 +14,7 @@ inline constexpr int kMaxNesting = 200;
 
 ast::File ParseFile(const SourceManager& sources, uint32_t file, Diagnostics& diagnostics);
 
-/// The value of `-D NAME=value`: one expression and nothing after it.
-Result<ast::ExprPtr> ParseExpression(const SourceManager& sources, uint32_t file, Diagnostics& diagnostics);
+/// The value of `-D NAME=value`: one expression from byte `begin` on, and nothing after it.
+Result<ast::ExprPtr> ParseExpression(const SourceManager& sources, uint32_t file, uint32_t begin, Diagnostics& diagnostics);
 
 }  // namespace tkc

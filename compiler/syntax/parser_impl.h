@@ -26,7 +26,7 @@ class Parser {
   Parser(const SourceManager& sources, uint32_t file, Diagnostics& diagnostics);
 
   ast::File ParseFile();
-  Result<ast::ExprPtr> ParseWholeExpression();
+  Result<ast::ExprPtr> ParseExpressionFrom(uint32_t begin);
 
  private:
   // ---- parser.cpp: tokens

@@ -33,7 +33,7 @@ Checked CheckText(const std::string& text, const std::vector<std::pair<std::stri
   program.files.push_back(ParseFile(sources, sources.Add("test.tk", text), diagnostics));
   CheckOptions options;
   for (const auto& [name, value] : defines) {
-    Result<ast::ExprPtr> parsed = ParseExpression(sources, sources.Add("-D", value), diagnostics);
+    Result<ast::ExprPtr> parsed = ParseExpression(sources, sources.Add("-D", value), 0, diagnostics);
     if (parsed) options.defines.push_back({name, parsed.Take(), kNoSpan});
   }
   Checked checked;
