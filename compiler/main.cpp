@@ -15,10 +15,17 @@
 
 namespace {
 
-/// A crash that no check foresaw is still an internal error that says how to repeat it.
+/// A crash that no check foresaw is still an internal error that says how to repeat it. It prints and ends the process, which a
+/// signal handler is not sure to be able to: where that crashes as well, the signal does what it does without us.
 [[maybe_unused]] void OnCrash(int signal) {
   std::signal(signal, SIG_DFL);
-  tkc::InternalError(signal == SIGSEGV ? "memory was accessed where there is none" : "the program was aborted");
+  switch (signal) {
+    case SIGSEGV:
+    case SIGBUS: tkc::InternalError("memory was accessed where there is none");
+    case SIGFPE: tkc::InternalError("an integer was divided by zero, or its quotient is too large");
+    case SIGILL: tkc::InternalError("the program came to an instruction that is none");
+    default: tkc::InternalError("the program was aborted");
+  }
 }
 
 int Execute(const tkc::CommandLine& line) {
@@ -41,8 +48,7 @@ int ReportNoMemory(const tkc::CommandLine& line) {
 
 int main(int argc, char** argv) {
 #ifndef __SANITIZE_ADDRESS__
-  std::signal(SIGSEGV, OnCrash);
-  std::signal(SIGABRT, OnCrash);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, OnCrash);
 #endif
   tkc::CommandLine line;
   if (const std::optional<int> status = tkc::ParseCommandLine(argc, argv, line)) return *status;
