@@ -6,7 +6,7 @@
     kernels.gemm(A, B, C)                          # parameters in the order of the .tk file; outputs are written in place
 
 A call enqueues the launch on PyTorch's current stream of the tensors' device and returns at once; it may be captured in a CUDA graph.
-Workspace comes from PyTorch's allocator. A call that the launcher refuses raises `tkc.Error` and has done nothing.
+Workspace comes from PyTorch's allocator. A call with arguments that the kernel does not take raises `tkc.Error` and has done nothing.
 """
 import ctypes
 import os
@@ -32,17 +32,18 @@ class Status(ctypes.Structure):
 
 
 class Error(RuntimeError):
-    """A call was refused; `code` is the tk_code. The message begins with the kernel's name."""
+    """A call was refused, or a header is none of tkc's. `code`: the tk_code where the launcher refused it, whose message begins with the
+    kernel's name; None where the call has not come so far."""
 
-    def __init__(self, status):
-        super().__init__(status.message.decode(errors="replace"))
-        self.code = status.code
+    def __init__(self, message, code=None):
+        super().__init__(message)
+        self.code = code
 
 
 def tensor(address, dtype, extent, stride):
     """The description of elements of type `dtype`, as the .tk file spells it, from an address on."""
     if len(extent) > 8:
-        raise ValueError(f"a tensor of {len(extent)} dimensions: a kernel's have 8 at most")
+        raise Error(f"a tensor of {len(extent)} dimensions: a kernel's have 8 at most")
     return Tensor(address, DTYPES[dtype], len(extent), Axes(*extent), Axes(*stride))
 
 
@@ -50,7 +51,7 @@ def describe(t):
     """The description of a PyTorch tensor."""
     name = str(t.dtype).removeprefix("torch.")
     if name not in OF_TORCH:
-        raise TypeError(f"a tensor of {t.dtype}: kernels take {', '.join(OF_TORCH)}")
+        raise Error(f"a tensor of {t.dtype}: kernels take {', '.join(OF_TORCH)}")
     return tensor(t.data_ptr(), OF_TORCH[name], tuple(t.shape), t.stride())
 
 
@@ -78,19 +79,19 @@ class Kernel:
         """Enqueues on the current device, with the addresses of a workspace (or None) and a stream."""
         status = self.entry(*described, workspace, workspace_bytes, stream)
         if status.code:
-            raise Error(status)
+            raise Error(status.message.decode(errors="replace"), status.code)
 
     def __call__(self, *arguments):
         import torch
 
         if len(arguments) != len(self.parameters):
-            raise TypeError(f"{self.signature()} takes {len(self.parameters)} arguments, got {len(arguments)}")
+            raise Error(f"{self.signature()} takes {len(self.parameters)} arguments, got {len(arguments)}")
         for argument, (name, kind) in zip(arguments, self.parameters):
             if hasattr(argument, "data_ptr") == (kind is not None):
-                raise TypeError(f"{self.signature()}: expected {kind or 'a tensor'} for {name}, got {type(argument).__name__}")
+                raise Error(f"{self.signature()}: expected {kind or 'a tensor'} for {name}, got {type(argument).__name__}")
         devices = {argument.device for argument in arguments if hasattr(argument, "data_ptr")}
         if len(devices) != 1 or next(iter(devices)).type != "cuda":
-            raise ValueError(f"{self.name}: expected all tensors on one GPU, but they are on {', '.join(sorted(map(str, devices)))}")
+            raise Error(f"{self.name}: expected all tensors on one GPU, but they are on {', '.join(sorted(map(str, devices)))}")
         described = [argument if kind else describe(argument) for argument, (_, kind) in zip(arguments, self.parameters)]
         with torch.cuda.device(devices.pop()):
             size = self.workspace_bytes(described)
@@ -117,7 +118,7 @@ def load(library, *headers):
         with open(header) as f:
             declarations = DECLARATION.findall(" ".join(f.read().split()))
         if not declarations:
-            raise ValueError(f"{header} declares no kernel: expected a header that tkc wrote")
+            raise Error(f"{header} declares no kernel: expected a header that tkc wrote")
         for name, parameters in declarations:
             setattr(kernels, name, Kernel(code, name, parameters_of(parameters)))
     return kernels
