@@ -107,7 +107,7 @@ struct AxisRange {
 struct Op;
 using Region = std::vector<Op>;
 
-/// One operation. Which fields it uses is written beside its code in op.def.
+/// One operation. Which fields it uses is written above its code in op.def.
 struct Op {
   OpCode code;
   std::vector<ValueId> results{};
