@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// THE list of what tkc does to a file, top to bottom. Each step takes a structure and returns one; what it reported is
-// printed when it fails, and nothing after it runs.
+// THE list of what tkc does to a file, top to bottom: parse, check, lower, the passes, the proof, print. Each step takes a
+// structure and returns one, or changes the one that it is given; what it reported is printed when it fails, and nothing after it
+// runs.
 #include "compiler/driver/compile.h"
 
 #include <fmt/format.h>
@@ -173,7 +174,7 @@ Result<ir::Module> ReadModule(Session& session) {
   return module;
 }
 
-/// What --emit shows of one stage of one compile.
+/// Whether --emit asks for the text of the IR, which is that of one target.
 bool IsTextOfModule(Emit emit) { return emit == Emit::kTile || emit == Emit::kSchedule; }
 
 /// The module from tile level as far as --emit asks for; texts are added to `text`. False, and reported, where that fails, in

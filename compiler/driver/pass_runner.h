@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Runs one pass after the other over a kernel: verifies between them, names the pass in internal errors, honours --run-pass and
-// --dump-after. Which passes there are, and in which order, is compile.cpp's business.
+// Runs one pass after the other over a kernel: verifies the IR, names the pass in internal errors, honours --run-pass and
+// --dump-after. Verified is before the first pass and behind each; in release builds, behind those that establish something or
+// enter a level, and only if one of these finds a fault behind each, to name the pass that made it. Which passes there are, and in
+// which order, is compile.cpp's business.
 #pragma once
 
 #include <optional>

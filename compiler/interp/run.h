@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `tkc run --on reference kernel.tk --dims M=64,N=64 [--in A=a.npy] [--scalar x=1.0] [--out C=c.npy] [--seed n]
-// [--fill normal|integers] [--print] [--kernel name]`: runs one kernel in the reference interpreter.
+// `tkc run --on reference`: one kernel in the reference interpreter; and what every `tkc run` does with the outputs, wherever it
+// has executed the kernel. run_arguments.h has the options.
 #pragma once
 
 #include <iosfwd>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What every kernel of the IR must satisfy, checked before each pass: names defined before use, shapes and places of operands,
-// operations of the level, everything named exists, each operation and declaration by itself is one that the target has, and so is
-// what a launch asks for. What they do to each other (places, registers, bytes, order) is no matter of form: the certificate proves
-// it. A fault is a fault of the compiler, or of an IR text given to it, never of the .tk source.
+// What every kernel of the IR must satisfy between passes (driver/pass_runner.h says when it is checked): names defined before use,
+// shapes and places of operands, operations of the level, everything named exists, each operation and declaration by itself is one
+// that the target has, and so is what a launch asks for. What they do to each other (places, registers, bytes, order) is no matter
+// of form: the certificate proves it. A fault is a fault of the compiler, or of an IR text given to it, never of the .tk source.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The swizzles of shared tiles: their widths and their names in texts.
 #pragma once
 
 #include <cstdint>

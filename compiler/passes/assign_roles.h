@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Decides who executes each worker on a warp-specialised target: a worker that only reads tensors and sends what it read becomes a
-// copy role (one warp of the first warpgroup); every other worker becomes `instances` warpgroups. Numbers the warps.
+// Decides who executes each worker. A worker that only reads tensors and sends what it read becomes a copy role: one warp of the
+// first warpgroup, or where copies are folded (Target::folds_copies) of none, as fold_copies gives them to those who compute. Every
+// other worker becomes `instances` warpgroups. Numbers the warps.
 #pragma once
 
 #include "compiler/ir/ir.h"

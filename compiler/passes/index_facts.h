@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is known at compile time of the integers of a kernel: grid axes, loop variables, dims and what is computed from them.
+// Collected from the kernel as a whole, into KnownRanges and what these do not keep: the blocks of loops, the values of lets.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is known at compile time of an integer scalar, whatever its names stand for: between which integers it lies, and what
-// divides it.
+// divides it. It knows only what it is told: for a pass that walks over a program and tells it of each definition, loop and
+// condition as it meets them. A pass that asks about a whole kernel, as it was before lower_grid, takes IndexFacts.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Layouts: how the threads of a computing role share its register tiles, and the swizzle of a shared tile.
+// Layouts: how the threads of a computing role share its register tiles.
 #pragma once
 
 #include <vector>

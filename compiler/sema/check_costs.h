@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The costs of schedule sets, by which the launcher chooses among them; checked for all sets of the file together.
 #pragma once
 
 #include "compiler/support/diagnostic.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Names that the declarations of a file, and the command line, give to each other; checked before any kernel is elaborated.
 #pragma once
 
 #include "compiler/sema/check.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A slip that is no error: `let` where an assignment was meant.
 #pragma once
 
 #include "compiler/support/diagnostic.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// How often elaboration may copy source, so that a file of a few lines can't take all memory.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elaborates one kernel under one instance and one schedule set. Split over check_decl, check_section, check_stmt, check_assign,
-// check_loop, check_expr, check_call, check_fn_call, check_access; what needs the finished tree (endpoints, grid map, fill taint)
-// is a pass of its own.
+// Elaborates one kernel under one instance and one schedule set. Its methods stand in the files that the comments among them name;
+// what needs the finished tree (endpoints, grid map, fill taint) is a pass of its own.
 //
 // Expressions append to the block that is being filled: receives and the `let`s of inlined functions, in order of evaluation.
 // A value of kind kError has been reported; nothing is reported about it again.
@@ -100,6 +99,14 @@ class Elaborator {
   void DeclareWork(const ast::WorkDecl& work);
   void CheckDims();
   void CheckRequires();
+  /// Whether a launcher can compute it: without elements of tensors and functions that only GPUs have. False if reported; `what`
+  /// names what it is computed for.
+  bool IsOfLaunch(const typed::Expr& expr, std::string_view what);
+  /// Of a tensor. Null if reported.
+  typed::ExprPtr Extent(const ast::Expr& extent);
+  void DeclareFixed(const ast::Name& name, Symbol symbol, std::string_view what);
+
+  // check_schedule.cpp
   void ElaborateChoice();
   std::optional<typed::CostFormula> FormulaOf(const ast::CallExpr& call);
   typed::VarId DeclareOfLauncher(const std::string& name, DType dtype, Scope& scope);
@@ -116,10 +123,11 @@ class Elaborator {
   void CheckDynamic(const ast::GridSection& source, const typed::Section& section);
   void SetPersistent(const ast::Expr& value, typed::Section& section);
   void SetResident(const ast::Expr& value, typed::Section& section);
-  void SetTurns(typed::Worker& worker);
-  void SetSpread(typed::Worker& worker);
+  void FitSchedules();
 
   // check_section.cpp
+  void SetTurns(typed::Worker& worker);
+  void SetSpread(typed::Worker& worker);
   void ElaborateSection(const ast::GridSection& source);
   void ReportData(const ast::Pattern& pattern, std::span<const typed::StmtPtr> lets);
   void DeclareAxis(const ast::GridAxis& axis, typed::Section& section);
@@ -127,7 +135,6 @@ class Elaborator {
   bool AddPipeFields(const ast::TypeExpr& type, const ast::Name& name, typed::Pipe& pipe);
   void CheckAlternates(const ast::WorkerDecl& source, typed::Worker& worker);
   void ElaborateWorker(const ast::WorkerDecl& source, typed::Section& section, size_t index);
-  void FitSchedules();
 
   // check_stmt.cpp
   void CheckStmts(const std::vector<ast::StmtPtr>& stmts);
@@ -135,27 +142,7 @@ class Elaborator {
   void CheckStmt(const ast::Stmt& stmt);
   void CheckLet(const ast::LetStmt& stmt);
   void CheckVar(const ast::VarStmt& stmt);
-  void CheckAssign(const ast::AssignStmt& stmt);
-  void AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& target, Value value);
-  void WarnOfRounding(const ast::AssignStmt& stmt, const ast::NameExpr& target, const Symbol& symbol);
-  Value Combined(const ast::AssignStmt& stmt, Value old, Value value);
-  bool ReportGrowth(const ast::AssignStmt& stmt, const Value& old, const Value& value);
-  void ReportTileForNumber(const ast::NameExpr& target, const Symbol& symbol, const Value& value);
-  void AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& target, Value value);
-  void AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& target, Value value);
-  /// A target `x[..]` of a variable, not of a tensor.
-  bool ReportSliceOfVariable(const ast::Expr& target);
-  void CheckArrow(const ast::ArrowStmt& stmt);
-  void CheckSend(const ast::ArrowStmt& stmt, typed::PipeId pipe);
-  void CheckStore(const ast::Expr& target, const ast::Expr& value, typed::StoreOp op, bool negate, Span op_span, Span span);
-  void CheckFor(const ast::ForStmt& stmt);
-  bool UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range);
   void CheckIf(const ast::IfStmt& stmt);
-  RangeInfo CheckRange(const ast::Range& range);
-  /// Whether a bound leaves room for the indices of a range; else an error.
-  bool HasIndices(const typed::Expr& bound);
-  /// What cuts the last block of a range that ends with the nearer of two bounds, where the other lies whole blocks away; or null.
-  typed::ExprPtr EdgeOf(const typed::Expr& lo, const typed::Expr& hi, int64_t step);
   void DeclareValue(const ast::Name& name, Value value);
   /// The fields of a tuple's type, those that are repeated as often; none if reported.
   std::vector<const ast::TypeExpr::Field*> FieldsOf(const ast::TypeExpr& tuple);
@@ -167,6 +154,33 @@ class Elaborator {
   Value BindNew(const std::string& name, Value value, Span span);
   typed::VarId AddVar(const std::string& name, typed::Type type, typed::VarKind kind, typed::Level level, Span span);
   typed::Stmt& Append(typed::StmtKind kind, Span span);
+
+  // check_assign.cpp
+  void CheckAssign(const ast::AssignStmt& stmt);
+  void AssignName(const ast::AssignStmt& stmt, const ast::NameExpr& target, Value value);
+  void WarnOfRounding(const ast::AssignStmt& stmt, const ast::NameExpr& target, const Symbol& symbol);
+  Value Combined(const ast::AssignStmt& stmt, Value old, Value value);
+  bool ReportGrowth(const ast::AssignStmt& stmt, const Value& old, const Value& value);
+  void ReportTileForNumber(const ast::NameExpr& target, const Symbol& symbol, const Value& value);
+  void AssignTuple(const ast::AssignStmt& stmt, const ast::TupleExpr& target, Value value);
+  void AssignPart(const ast::AssignStmt& stmt, const ast::MethodExpr& target, Value value);
+  const Symbol* AssignableVar(const ast::NameExpr& target, ast::AssignOp op);
+
+  // check_loop.cpp
+  void CheckFor(const ast::ForStmt& stmt);
+  bool UnrollFor(const ast::ForStmt& stmt, const RangeInfo& range);
+  RangeInfo CheckRange(const ast::Range& range);
+  /// Whether a bound leaves room for the indices of a range; else an error.
+  bool HasIndices(const typed::Expr& bound);
+  /// What cuts the last block of a range that ends with the nearer of two bounds, where the other lies whole blocks away; or null.
+  typed::ExprPtr EdgeOf(const typed::Expr& lo, const typed::Expr& hi, int64_t step);
+
+  // check_traffic.cpp
+  /// A target `x[..]` of a variable, not of a tensor.
+  bool ReportSliceOfVariable(const ast::Expr& target);
+  void CheckArrow(const ast::ArrowStmt& stmt);
+  void CheckSend(const ast::ArrowStmt& stmt, typed::PipeId pipe);
+  void CheckStore(const ast::Expr& target, const ast::Expr& value, typed::StoreOp op, bool negate, Span op_span, Span span);
   bool ParseSendTarget(const ast::Expr& target, typed::Stmt& send, const typed::Pipe& pipe, typed::Type& type);
   /// Whether an integer is made of numbers and of that of the worker's instance only.
   bool IsOfInstance(const typed::Expr& expr) const;
@@ -179,7 +193,7 @@ class Elaborator {
   bool SlotValues(const ast::ArrowStmt& stmt, Value value, const typed::Pipe& pipe, typed::Stmt& send);
   bool CheckStoreMode(const Access& access, typed::StoreOp op, Span op_span);
   void CheckTrafficLevel(Span span, std::string_view what);
-  const Symbol* AssignableVar(const ast::NameExpr& target, ast::AssignOp op);
+  void ReportWholeTensor(const ast::NameExpr& target);
 
   // check_expr.cpp
   Value Eval(const ast::Expr& expr);
@@ -187,22 +201,24 @@ class Elaborator {
   bool EvalAll(const std::vector<ast::ExprPtr>& exprs, std::vector<Value>& values);
   Value EvalChecked(const ast::Expr& expr);
   Value EvalName(const ast::NameExpr& expr);
-  Value EvalUnary(const ast::UnaryExpr& expr);
-  Value EvalBinary(const ast::BinaryExpr& expr);
   Value EvalIf(const ast::IfExpr& expr);
   Value EvalBranch(const ast::Block& block);
   Value EvalField(const ast::FieldExpr& expr);
   Value EvalBlockField(const BlockIndex& block, const ast::FieldExpr& expr);
-  Value EvalMethod(const ast::MethodExpr& expr);
-  const Symbol* ReceivedPipe(const ast::ReceiveExpr& expr);
-  bool RingOfReceive(const ast::ReceiveExpr& expr, const typed::Pipe& pipe, typed::ExprPtr& ring);
-  Value EvalReceive(const ast::ReceiveExpr& expr, const ast::Pattern* wish);
+  /// Reports that nothing in sight has the name. `index`: what runs over the axis that it is an index of, if it is one.
+  void UnknownName(const std::string& name, Span span, NameUse use = NameUse::kValue, const std::string& index = "");
+
+  // check_operators.cpp
+  Value EvalUnary(const ast::UnaryExpr& expr);
+  Value EvalBinary(const ast::BinaryExpr& expr);
   Value ShiftBlock(const BlockIndex& block, Value offset, bool negate, Span span);
   Value Arithmetic(typed::Op op, std::string_view spelling, Value a, Value b, Span span, Span op_span);
   Value MatMul(const ast::BinaryExpr& expr, Value a, Value b);
   Value Logic(typed::Op op, std::string_view spelling, Value a, Value b, Span span);
-  /// The common shape of two operands, or a report that labels both.
+
+  // check_coerce.cpp
   void NoteDeclaration(const Value& value, DiagnosticBuilder& report) const;
+  /// The common shape of two operands, or a report that labels both.
   std::optional<typed::Type> Broadcast(const Value& a, const Value& b, std::string_view spelling, Span span);
   /// Brings two numeric operands to one element type, `compute`: 16-bit floats to f32. False if reported.
   bool Unify(Value& a, Value& b, bool compute, std::string_view spelling, Span span);
@@ -213,30 +229,22 @@ class Elaborator {
                         const std::vector<typed::AxisRange>* target = nullptr);
   /// Where a value is as large as what one instance of the worker has of `target`, that part of it. False and nothing said if not.
   bool SuggestOwnPart(const typed::Type& part, const typed::Type& whole, Span target, DiagnosticBuilder& report) const;
-  /// Says that the name is declared anew in front of the access, if it was that of a block.
-  void NoteHiddenBlock(const std::string& name, DiagnosticBuilder& report) const;
-  /// Where an access has no two axes because an index stands for single elements, the range of that index and the way out. False
-  /// and nothing said if there is none.
-  bool SuggestBlocks(const std::vector<typed::AxisRange>& axes, DiagnosticBuilder& report) const;
-  bool SuggestBlocks(const typed::Expr& expr, DiagnosticBuilder& report) const;
-  /// Whether a launcher can compute it: without elements of tensors and functions that only GPUs have. False if reported; `what`
-  /// names what it is computed for.
-  bool IsOfLaunch(const typed::Expr& expr, std::string_view what);
-  /// Of a tensor. Null if reported.
-  typed::ExprPtr Extent(const ast::Expr& extent);
   typed::ExprPtr IntegerScalar(Value value, std::string_view what);  // grid-level; null if reported
   static constexpr std::string_view kConstantHelp = "write a number or a compile-time parameter: `kernel k<BM = 128>(..)`";
   std::optional<int64_t> Constant(const ast::Expr& expr, std::string_view what, std::string_view help = kConstantHelp);
   std::optional<int64_t> ConstantOf(const Value& value, std::string_view what, std::string_view help = kConstantHelp);
+
+  // check_part.cpp
+  Value EvalMethod(const ast::MethodExpr& expr);
+  const Symbol* ReceivedPipe(const ast::ReceiveExpr& expr);
+  bool RingOfReceive(const ast::ReceiveExpr& expr, const typed::Pipe& pipe, typed::ExprPtr& ring);
+  Value EvalReceive(const ast::ReceiveExpr& expr, const ast::Pattern* wish);
   /// Offset and size of part `index` of an axis of `extent` elements.
   struct PartOf {
     typed::ExprPtr offset;
     int64_t extent = 0;
   };
   std::optional<PartOf> PartIndex(const ast::MethodExpr& method, int64_t extent, Span base, std::string_view described);
-  Value Error() { return {}; }
-  /// Reports that nothing in sight has the name. `index`: what runs over the axis that it is an index of, if it is one.
-  void UnknownName(const std::string& name, Span span, NameUse use = NameUse::kValue, const std::string& index = "");
 
   // check_call.cpp
   Value EvalCall(const ast::CallExpr& expr);
@@ -245,22 +253,28 @@ class Elaborator {
   /// From `least` to `most` of them, all numbers or all block indices; false if reported.
   bool EvalArguments(const ast::CallExpr& expr, size_t least, size_t most, bool takes_block, std::vector<Value>& args);
   Value CallConversion(const ast::CallExpr& expr, DType dtype);
+
+  // check_call_elements.cpp
   Value CallFloatFunction(const ast::CallExpr& expr, typed::Op op, Value x);
   Value CallPow(const ast::CallExpr& expr, std::vector<Value> args);
   Value CallAbs(const ast::CallExpr& expr, Value x);
   Value CallCdiv(const ast::CallExpr& expr, std::vector<Value> args);
-  Value CallIota(const ast::CallExpr& expr, const Value& length);
   Value CallMinMax(const ast::CallExpr& expr, typed::Op op, std::vector<Value> args);
   Value MinMax(typed::Op op, std::string_view name, Value a, Value b, Span span);
-  Value CallReduce(const ast::CallExpr& expr, typed::Op op, int axis, Value x);
-  Value CallAnyAll(const ast::CallExpr& expr, typed::Op op, Value x);
   Value CallWhere(const ast::CallExpr& expr, std::vector<Value> args);
   Value Select(Value condition, Value a, Value b, std::string_view what, Span span);
+  Value CallRandom(const ast::CallExpr& expr, std::vector<Value> args, bool uniform);
+
+  // check_call_tile.cpp
+  Value CallIota(const ast::CallExpr& expr, const Value& length);
+  Value CallReduce(const ast::CallExpr& expr, typed::Op op, int axis, Value x);
+  Value CallAnyAll(const ast::CallExpr& expr, typed::Op op, Value x);
   Value CallPositions(const ast::CallExpr& expr, bool valid, Value x);
   Value CallCat(const ast::CallExpr& expr, std::vector<Value> args);
   Value CallReshape(const ast::CallExpr& expr, std::vector<Value> args);
-  Value CallRandom(const ast::CallExpr& expr, std::vector<Value> args, bool uniform);
   Value CallCumsum(const ast::CallExpr& expr, std::vector<Value> args);
+
+  // check_call_composed.cpp
   Value Named(const std::string& name, Value value);
   Value FloatTile(const ast::CallExpr& expr, Value x);
   Value AboveMinusInfinity(Value top, Span span);
@@ -268,11 +282,15 @@ class Elaborator {
   Value CallOnline(const ast::CallExpr& expr, std::vector<Value> args);
   Value CallRowArgMax(const ast::CallExpr& expr, Value x);
   Value CallRepeat(const ast::CallExpr& expr, std::vector<Value> args);
+
+  // check_fn_call.cpp
   Value CallFn(const ast::CallExpr& expr, const ast::FnDecl& fn);
   bool MatchFnType(const ast::TypeExpr& type, Value& value, const std::string& what, Span decl);
   bool MatchExtent(const ast::Expr& extent, int64_t actual, const Value& value, const std::string& what);
 
   // check_access.cpp
+  /// Says that the name is declared anew in front of the access, if it was that of a block.
+  void NoteHiddenBlock(const std::string& name, DiagnosticBuilder& report) const;
   Value EvalIndex(const ast::IndexExpr& expr);
   Value EvalRead(const ast::IndexExpr& expr, typed::ParamId tensor);
   Value EvalGather(const ast::IndexExpr& expr, Access access);
@@ -284,6 +302,16 @@ class Elaborator {
   bool ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, bool is_store, Access& access);
   bool ResolveAxis(const ast::Index& index, const typed::Expr& extent, const typed::Param& param, int dim, bool is_store,
                    typed::AxisRange& axis);
+  bool WholeAxis(const typed::Expr& extent, const typed::Param& param, int dim, Span span, typed::AxisRange& axis);
+  void BlockAxis(const BlockIndex& block, const typed::Expr& extent, typed::AxisRange& axis);
+  Access ResolveTarget(const ast::Expr& expr);
+  const Symbol* TensorNamed(const ast::Expr& expr);
+
+  // check_access_report.cpp
+  /// Where an access has no two axes because an index stands for single elements, the range of that index and the way out. False
+  /// and nothing said if there is none.
+  bool SuggestBlocks(const std::vector<typed::AxisRange>& axes, DiagnosticBuilder& report) const;
+  bool SuggestBlocks(const typed::Expr& expr, DiagnosticBuilder& report) const;
   /// `X[-1]`, which counts from the end in other languages and is an element that does not exist here.
   bool ReportIndexFromEnd(const ast::Index& index, const typed::Expr& extent, const typed::Param& param);
   /// An index that equals an extent known at launch only: `A[m, K]`.
@@ -304,12 +332,7 @@ class Elaborator {
   void ReportMissingIndex(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes);
   /// `A[m][k]`: an index in brackets of its own.
   bool ReportBracketsEach(const ast::IndexExpr& expr);
-  bool WholeAxis(const typed::Expr& extent, const typed::Param& param, int dim, Span span, typed::AxisRange& axis);
   void WarnOfExchange(const ast::IndexExpr& expr, const typed::Param& param, const std::vector<typed::AxisRange>& axes);
-  void BlockAxis(const BlockIndex& block, const typed::Expr& extent, typed::AxisRange& axis);
-  Access ResolveTarget(const ast::Expr& expr);
-  void ReportWholeTensor(const ast::NameExpr& target);
-  const Symbol* TensorNamed(const ast::Expr& expr);
 
   // check_type.cpp
   /// How often the field of a tuple stands there; nothing if reported.
@@ -317,7 +340,7 @@ class Elaborator {
   std::optional<typed::Type> DeclaredType(const ast::TypeExpr& type);
   std::optional<DType> ElementType(const ast::TypeExpr& type);
 
-  void DeclareFixed(const ast::Name& name, Symbol symbol, std::string_view what);
+  Value Error() { return {}; }
   void GateFeature(Span span, std::string what, std::string help = {}) {
     gates_.push_back({span, std::move(what), std::move(help)});
   }

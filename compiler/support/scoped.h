@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A value for the length of a block.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// How nodes of scalars are made, for the files of symbolic/: everyone else builds scalars with the functions of scalar.h.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The recursive-descent parser: one method per rule of lang-spec/grammar.md, in parse_decl.cpp, parse_stmt.cpp and
-// parse_expr.cpp; parser.cpp has the machinery. Private to compiler/syntax.
+// The recursive-descent parser: one method per rule of lang-spec/grammar.md, in the files parse_*.cpp; parser.cpp has the
+// machinery, parse_habits.cpp what is said of habits from other languages. Private to compiler/syntax.
 //
 // Conventions. A method that fails has reported why and returns null or false; its caller recovers at the next
 // statement, item or declaration, or passes the failure on. Where a rule can go on sensibly it reports and does.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// How many blocks a cluster has at most: for sema, too, which checks schedules without asking a target.
 #pragma once
 
 namespace tkc {
