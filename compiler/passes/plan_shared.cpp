@@ -33,7 +33,7 @@ void Join(std::map<std::string, Sends>& all, const std::map<std::string, Sends>&
   }
 }
 
-/// `only_each_time`: what a loop does not send in each iteration, but in a branch, does not count as sent by a loop.
+/// `only_each_time`: what a loop sends in a branch only, or for one instance, does not count as sent by a loop.
 void CountSends(const ir::Region& region, bool in_loop, bool only_each_time, std::map<std::string, Sends>& sends) {
   for (size_t i = 0; i < region.size(); ++i) {
     const ir::Op& op = region[i];
