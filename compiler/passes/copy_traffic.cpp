@@ -151,11 +151,14 @@ bool ReadsElementsOtherwise(const Region& region) {
   return reads;
 }
 
-void BeginWhere(const Scalar& exists, Region& region) {
+void BeginWhere(const ir::Kernel& kernel, const Scalar& exists, Region& region) {
   ForEachOp(region, [&](Op& op) {
-    for (ir::AxisRange& axis : op.axes) {
+    for (size_t i = 0; i < op.axes.size(); ++i) {
+      ir::AxisRange& axis = op.axes[i];
       if (!symbolic::MentionsElement(axis.start)) continue;
-      const Scalar outside = symbolic::Int(-axis.extent);
+      // Pieces of blocks are copied from the first one that is in the tensor: so behind its end, at the begin of a block.
+      const Scalar extent = FindTensor(kernel, op.symbol).extents[i], block = symbolic::Int(axis.extent);
+      const Scalar outside = symbolic::Mul(symbolic::Cdiv(extent, block), block);
       axis.start = symbolic::Make(symbolic::Kind::kSelect, axis.start->dtype, {exists, axis.start, outside});
     }
   });

@@ -52,7 +52,7 @@ ir::Region OnlyPipe(const ir::Region& region, const std::string& pipe);
 /// Whether elements of tensors say more than where blocks of the region begin.
 bool ReadsElementsOtherwise(const ir::Region& region);
 
-/// Has blocks of which an element says where they begin lie outside of their tensors unless `exists`: nothing is read for them.
-void BeginWhere(const ir::Scalar& exists, ir::Region& region);
+/// Has blocks of which an element says where they begin lie behind their tensors unless `exists`: nothing is read for them.
+void BeginWhere(const ir::Kernel& kernel, const ir::Scalar& exists, ir::Region& region);
 
 }  // namespace tkc::passes

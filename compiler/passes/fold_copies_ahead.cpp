@@ -226,7 +226,7 @@ Region Folding::Turn(const std::string& pipe, int64_t turn, const std::string& s
   const auto count = static_cast<int64_t>(turns.size());
   Region copies = InSlot(turns[static_cast<size_t>(turn % count)], slot);
   const Scalar index = symbolic::Name(level.loop->symbol);
-  BeginWhere(symbolic::Make(symbolic::Kind::kLt, DType::kBool, {index, level.loop->scalars[1]}), copies);
+  BeginWhere(kernel_, symbolic::Make(symbolic::Kind::kLt, DType::kBool, {index, level.loop->scalars[1]}), copies);
   const int64_t distance = turn / count * level.loop->Step();
   Substitute(copies, level.loop->symbol, symbolic::Add(first, symbolic::Int(distance)));
   return copies;
