@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -75,7 +77,8 @@ bool ReadOutput(int from, std::string& output, double seconds) {
 
 }  // namespace
 
-ProcessResult RunProcess(const std::vector<std::string>& arguments, const std::string& folder, double seconds) {
+ProcessResult RunProcess(const std::vector<std::string>& arguments, const std::string& folder, double seconds,
+                         double of_processor) {
   ProcessResult result;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -90,6 +93,9 @@ ProcessResult RunProcess(const std::vector<std::string>& arguments, const std::s
       result.not_started = std::strerror(error);
     else
       AddChild(child);
+    const auto most = static_cast<rlim_t>(std::ceil(of_processor));
+    const rlimit limit{most, most + 1};
+    if (error == 0 && most > 0) prlimit(child, RLIMIT_CPU, &limit, nullptr);
   }
   close(ends[1]);
   if (!result.not_started.empty()) {
@@ -108,6 +114,7 @@ ProcessResult RunProcess(const std::vector<std::string>& arguments, const std::s
   }
   if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+  result.timed_out |= of_processor > 0 && result.signal == SIGXCPU;
   return result;
 }
 

@@ -17,8 +17,10 @@ struct ProcessResult {
   bool ok() const { return not_started.empty() && status == 0; }
 };
 
-/// `arguments[0]` is looked up in PATH if it has no slash. `folder`: where it runs; empty: here. `seconds`: 0 for no limit.
-ProcessResult RunProcess(const std::vector<std::string>& arguments, const std::string& folder = {}, double seconds = 0);
+/// `arguments[0]` is looked up in PATH if it has no slash. `folder`: where it runs; empty: here. `seconds`: by the clock, and
+/// `of_processor`, of which the program takes less where others take the processor, too; 0 for no limit.
+ProcessResult RunProcess(const std::vector<std::string>& arguments, const std::string& folder = {}, double seconds = 0,
+                         double of_processor = 0);
 
 /// The program that `name` starts, with its folder; empty if there is none.
 std::string FindProgram(const std::string& name);

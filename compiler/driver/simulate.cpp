@@ -60,7 +60,7 @@ std::string CrashText(const ProcessResult& run, double limit) {
   std::string what = fmt::format("the simulator ended with status {} and no result", run.status);
   if (!run.not_started.empty()) what = fmt::format("the simulator can't be started: {}", run.not_started);
   if (run.signal) what = fmt::format("the simulated program was ended by a signal: {}", strsignal(run.signal));
-  if (run.timed_out) what = fmt::format("the simulated program did not end within {:.0f} s", limit);
+  if (run.timed_out) what = fmt::format("the simulated program did not end within {:.0f} s of the processor", limit);
   return what;
 }
 
@@ -176,7 +176,8 @@ Result<Simulation> Simulate(const SimulatedKernel& kernel, const typed::Kernel& 
   if (!WriteFiles({{job_file, ToJson(job)}}, diagnostics)) return Failure{};
 
   const auto start = std::chrono::steady_clock::now();
-  const ProcessResult run = RunProcess({kernel.simulator, job_file}, {}, options.seconds);
+  constexpr double kByTheClock = 10;  // times as long, where the machine does much else
+  const ProcessResult run = RunProcess({kernel.simulator, job_file}, {}, kByTheClock * options.seconds, options.seconds);
   Simulation simulation;
   simulation.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::string why;

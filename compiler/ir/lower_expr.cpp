@@ -329,8 +329,7 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
       break;
     case ExprKind::kConvert:
       if (const typed::Expr* positions = WidePositions(expr)) return LowerPositions(*positions, DType::kI64, region, name);
-      op.code = OpCode::kConvert;
-      break;
+      return LowerConvert(expr, region, name);
     case ExprKind::kReduce:
     case ExprKind::kCumsum:
       op.code = expr.kind == ExprKind::kReduce ? OpCode::kReduce : OpCode::kCumsum;
@@ -352,6 +351,19 @@ ValueId WorkerLowering::LowerTile(const typed::Expr& expr, Region& region, const
   }
   for (const typed::ExprPtr& arg : expr.args) op.operands.push_back(LowerTile(*arg, region));
   return Emit(region, std::move(op), expr.type, name, expr.span);
+}
+
+/// What was rounded and is wide again is rounded to the same elements a second time: `bf16(f32(y))` is y.
+ValueId WorkerLowering::LowerConvert(const typed::Expr& expr, Region& region, const std::string& name) {
+  const ValueId operand = LowerTile(*expr.args[0], region);
+  if (const auto wide = rounded_from_.find(operand); wide != rounded_from_.end()) {
+    if (kernel_.TypeOf(wide->second).dtype == expr.type.dtype) return wide->second;
+  }
+  const ValueId result = Emit(region, {OpCode::kConvert, {}, {operand}}, expr.type, name, expr.span);
+  const DType from = kernel_.TypeOf(operand).dtype;
+  if (rounded_.contains(operand) && IsFloat(from) && expr.type.dtype == DType::kF32) rounded_from_[result] = operand;
+  rounded_.insert(result);
+  return result;
 }
 
 }  // namespace tkc::ir

@@ -71,6 +71,7 @@ class WorkerLowering {
   /// What adds the product to a variable, which is not set yet.
   Op LowerTerm(const SumOfProducts::Term& term, Region& region, Span span);
   std::vector<AxisRange> LowerAxes(const std::vector<typed::AxisRange>& axes);
+  ValueId LowerConvert(const typed::Expr& expr, Region& region, const std::string& name);
   ValueId Emit(Region& region, Op op, typed::Type type, const std::string& name, Span span, bool is_mutable = false);
   std::string UniqueScalar(const std::string& name);
   /// `any(x)` or `all(x)`, as the name of what is tested in front of the statement.
@@ -83,8 +84,10 @@ class WorkerLowering {
   std::map<typed::VarId, ValueId> tiles_;
   std::map<typed::VarId, std::string> scalars_;
   std::set<std::string> used_names_, kernel_names_;
-  std::map<std::string, int> last_suffix_;  // of names that the worker has several times
-  std::set<std::string> scalar_names_;      // of all workers
+  std::set<ValueId> rounded_;                // results of conversions
+  std::map<ValueId, ValueId> rounded_from_;  // of one that is as exact as what it is of, such a result
+  std::map<std::string, int> last_suffix_;   // of names that the worker has several times
+  std::set<std::string> scalar_names_;       // of all workers
 };
 
 }  // namespace tkc::ir

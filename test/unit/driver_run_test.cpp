@@ -10,6 +10,7 @@
 #include "compiler/driver/check_run.h"
 #include "compiler/driver/compare.h"
 #include "compiler/driver/placement.h"
+#include "compiler/driver/process.h"
 #include "compiler/driver/shapes.h"
 #include "compiler/interp/interpret.h"
 #include "test/unit/interp_build.h"
@@ -277,6 +278,13 @@ TEST(Fingerprint, KnowsWhereTextsEnd) {
   two.Add("bc");
   EXPECT_NE(one.Text(), two.Text());
   EXPECT_EQ(one.Text().size(), 32u);
+}
+
+TEST(Process, TimeOfTheProcessorIsNotThatOfTheClock) {
+  constexpr double kEnough = 60;
+  EXPECT_TRUE(RunProcess({"/bin/sh", "-c", "while :; do :; done"}, {}, kEnough, 1).timed_out);
+  EXPECT_TRUE(RunProcess({"/bin/sh", "-c", "sleep 1.2"}, {}, kEnough, 1).ok());
+  EXPECT_TRUE(RunProcess({"/bin/sh", "-c", "sleep 60"}, {}, 0.2, 1).timed_out);
 }
 
 }  // namespace
