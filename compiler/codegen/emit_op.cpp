@@ -28,7 +28,7 @@ OpEmitter::OpEmitter(const ir::Kernel& kernel, const KernelUses& uses, CodeWrite
 
 namespace {
 
-bool DefinesScalar(const Op& op) { return op.code == OpCode::kFor || (op.code == OpCode::kLet && !op.Is(ir::kChanges)); }
+bool IntroducesScalar(const Op& op) { return op.code == OpCode::kFor || (op.code == OpCode::kLet && !op.Is(ir::kChanges)); }
 
 }  // namespace
 
@@ -40,7 +40,7 @@ void OpEmitter::Role(const ir::Worker& role) {
   defined_at_.clear();
   if (!kernel_.numbered_scalars.empty()) {
     ir::ForEachOp(role.body, [&](const Op& op) {
-      if (DefinesScalar(op)) defined_at_.emplace(op.symbol, defined_at_.size());
+      if (IntroducesScalar(op)) defined_at_.emplace(op.symbol, defined_at_.size());
     });
   }
   taken_ = ScopedNames(kernel_.NamesBesideValues());
@@ -247,7 +247,7 @@ void OpEmitter::Body(const ir::Region& region) {
       continue;
     }
     const size_t around = scalars_in_scope_.BeginScope();
-    if (DefinesScalar(op)) scalars_in_scope_.TakeFree(NameOfScalar(op), true);
+    if (IntroducesScalar(op)) scalars_in_scope_.TakeFree(NameOfScalar(op), true);
     Emit(op, i < hand_over);
     if (op.code == OpCode::kFor) scalars_in_scope_.EndScope(around);
   }

@@ -32,10 +32,10 @@ Scalar Zero(DType dtype) {
 }
 
 /// What is done to an operand stands behind its name: `p_bf16`, `x_sum`.
-std::string NameAfterOperand(const typed::Expr& expr, std::string_view suffix, std::string_view else_,
+std::string NameAfterOperand(const typed::Expr& expr, std::string_view suffix, std::string_view otherwise,
                              const typed::Kernel& source) {
   const std::string_view operand = NameOfOperand(*expr.args[0], source);
-  return operand.empty() || suffix.empty() ? std::string(else_) : fmt::format("{}_{}", operand, suffix);
+  return operand.empty() || suffix.empty() ? std::string(otherwise) : fmt::format("{}_{}", operand, suffix);
 }
 
 std::string_view SuffixOfReduction(typed::Op op) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/codegen/emit_op.h"
+#include "test/unit/codegen_role.h"
 
 namespace tkc::codegen {
 namespace {
@@ -34,14 +35,7 @@ TEST(Inlining, FollowsTheSource) {
     role.kind = ir::RoleKind::kCompute;
     role.body = std::move(body);
     kernel.workers = {role};
-    SourceManager sources;
-    CodeWriter out;
-    const SourceStatements statements(sources);
-    SourceQuoter quoter(statements, out, false);
-    ScalarPrinter scalars(ScalarPrinter::Place::kKernel);
-    const KernelUses uses(kernel);
-    OpEmitter(kernel, uses, out, quoter, scalars).Role(kernel.workers[0]);
-    return out.Take();
+    return PrintedRole(kernel, KernelUses(kernel));
   };
   const Span statement = {0, 0, 20}, inner = {0, 5, 10}, other = {0, 30, 40};
   const Op exp = op(OpCode::kUnary, {t}, {x}, typed::Op::kExp, inner);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compiler/codegen/emit_op.h"
+#include "test/unit/codegen_role.h"
 
 namespace tkc::codegen {
 namespace {
@@ -64,17 +65,11 @@ class OpCpp : public testing::Test {
   std::string Print(ir::Region body) {
     role_.body = std::move(body);
     kernel_.workers = {role_};
-    SourceManager sources;
-    CodeWriter out;
-    const SourceStatements statements(sources);
-    SourceQuoter quoter(statements, out, false);
-    ScalarPrinter scalars(ScalarPrinter::Place::kKernel);
     KernelUses uses(kernel_);
     for (int& count : uses.values) ++count;
     for (const char* name : {"ab", "q"}) uses.rings.insert(name);
     for (const char* name : {"n", "flag", "go", "n_block"}) uses.names_of[kernel_.workers.data()].insert(name);
-    OpEmitter(kernel_, uses, out, quoter, scalars).Role(kernel_.workers[0]);
-    return out.Take();
+    return PrintedRole(kernel_, uses);
   }
   std::string Print(Op op) { return Print(ir::Region{std::move(op)}); }
   /// Called r, r_1, r_2 ..
