@@ -366,11 +366,13 @@ CppExpr ScalarPrinter::Converted(const Node& node) const {
 CppExpr ScalarPrinter::Expr(const Scalar& scalar) const {
   const Node& node = *scalar;
   switch (node.kind) {
-    case Kind::kInt:
-      if (node.int_value == INT64_MIN) return {"(-9223372036854775807 - 1)"};
-      if (IsNarrowInteger(node.dtype)) return {fmt::format("{}({})", CppType(node.dtype), node.int_value)};
-      return {fmt::format("{}", node.int_value) + (node.dtype == DType::kU32 || node.dtype == DType::kU64 ? "u" : ""),
-              node.int_value < 0 ? CppExpr::kUnary : CppExpr::kPrimary};
+    case Kind::kInt: {
+      const std::string text = node.int_value == INT64_MIN ? "(-9223372036854775807 - 1)" : fmt::format("{}", node.int_value);
+      // C++ has no literals of these types: 1u has 32 bits, 1ul as many as the host wants.
+      if (IsNarrowInteger(node.dtype) || node.dtype == DType::kU64) return {fmt::format("{}({})", CppType(node.dtype), text)};
+      if (node.int_value == INT64_MIN) return {text};
+      return {text + (node.dtype == DType::kU32 ? "u" : ""), node.int_value < 0 ? CppExpr::kUnary : CppExpr::kPrimary};
+    }
     case Kind::kFloat: {
       const std::string text = FloatLiteral(node.float_value, node.dtype);
       return {text, text[0] == '-' ? CppExpr::kUnary : CppExpr::kPrimary};

@@ -12,7 +12,7 @@
 #include "compiler/sema/analyses.h"
 #include "compiler/sema/check_costs.h"
 #include "compiler/sema/check_declared_names.h"
-#include "compiler/sema/check_lost_assignments.h"
+#include "compiler/sema/check_unused_names.h"
 #include "compiler/sema/elaborator.h"
 #include "compiler/support/parallel.h"
 
@@ -287,7 +287,6 @@ void Checker::Merge(const std::vector<Attempt>& attempts) {
 typed::Program Checker::Run() {
   CheckDeclaredNames(file_, options_, diagnostics_);
   CheckCosts(file_, diagnostics_);
-  WarnOfLostAssignments(file_, diagnostics_);
   typed::Program program;
   std::map<std::string, Span> entries;
   for (const ast::KernelDecl& kernel : file_.kernels) {
@@ -330,6 +329,7 @@ Result<typed::Program> Check(const ast::Program& program, const CheckOptions& op
   const size_t before = diagnostics.ErrorCount();
   typed::Program typed_program = sema::Checker(program, options, diagnostics).Run();
   if (diagnostics.ErrorCount() > before) return Failure{};
+  for (const ast::File& file : program.files) sema::WarnOfUnusedNames(file, diagnostics);
   return typed_program;
 }
 

@@ -49,7 +49,7 @@ size_t MostSpreadAxis(const Group& group) {
 
 /// One instance adds in the order written.
 bool AreAddedInOrder(const GridStore& a, const GridStore& b) {
-  return a.stmt->store_op != typed::StoreOp::kSet && a.name == b.name;
+  return a.stmt->store_op == typed::StoreOp::kAdd && b.stmt->store_op == typed::StoreOp::kAdd && a.name == b.name;
 }
 
 /// Of stores of one form, for the same values of the variables around them.
@@ -118,17 +118,41 @@ std::optional<Meeting> FindMeeting(const std::vector<GridStore>& stores) {
 
 class GridMap {
  public:
-  GridMap(const typed::Kernel& kernel, const typed::Section& section, Diagnostics& diagnostics)
-      : kernel_(kernel), section_(section), diagnostics_(diagnostics) {}
+  GridMap(const typed::Kernel& kernel, const typed::Section& section, bool deterministic, Diagnostics& diagnostics)
+      : kernel_(kernel), section_(section), deterministic_(deterministic), diagnostics_(diagnostics) {}
 
   void Check(const std::map<typed::ParamId, std::vector<GridStore>>& stores_of) {
     for (const auto& [tensor, stores] : stores_of) {
-      for (const GridStore& store : stores) CheckAlone(store);
-      if (const auto meeting = FindMeeting(stores)) Report(*meeting);
+      for (const GridStore& store : stores) {
+        if (IsOrdered(store, store)) CheckAlone(store);
+      }
+      if (const auto meeting = FindMeetingOf(stores)) Report(*meeting);
     }
   }
 
  private:
+  /// Whether it matters which of the two comes first at an element: not for two maxima, nor for sums of integers.
+  bool IsOrdered(const GridStore& a, const GridStore& b) const {
+    const typed::StoreOp op = a.stmt->store_op;
+    if (op != b.stmt->store_op || op == typed::StoreOp::kSet) return true;
+    return deterministic_ && op == typed::StoreOp::kAdd && IsFloat(kernel_.params[a.stmt->tensor].dtype);
+  }
+
+  /// Of those whose order matters.
+  std::optional<Meeting> FindMeetingOf(const std::vector<GridStore>& stores) const {
+    const bool are_alike =
+        std::ranges::all_of(stores, [&](const GridStore& each) { return each.stmt->store_op == stores[0].stmt->store_op; });
+    if (are_alike) return IsOrdered(stores[0], stores[0]) ? FindMeeting(stores) : std::nullopt;
+    for (size_t i = 0; i < stores.size(); ++i) {
+      for (size_t k = i + 1; k < stores.size(); ++k) {
+        if (!IsOrdered(stores[i], stores[k])) continue;
+        const std::vector<GridStore> pair{stores[i], stores[k]};
+        if (const auto meeting = FindMeeting(pair)) return Meeting{&stores[i], &stores[k], meeting->verb};
+      }
+    }
+    return std::nullopt;
+  }
+
   void CheckAlone(const GridStore& store) {
     const std::set<typed::VarId> separated = Separated(store);
     for (const Iteration& iteration : store.around) {
@@ -239,6 +263,7 @@ class GridMap {
     const GridStore& first = a->stmt->span.begin <= b->stmt->span.begin ? *a : *b;
     const GridStore& second = &first == a ? *b : *a;
     const std::string& name = kernel_.params[first.stmt->tensor].name;
+    if (first.stmt->store_op != second.stmt->store_op) return ReportMixed(first, second, name);
     if (first.stmt->store_op != typed::StoreOp::kSet) {
       if (!reported_.insert(second.stmt).second) return;
       const bool may = std::string_view(verb).starts_with("may");
@@ -273,8 +298,25 @@ class GridMap {
                   : "store once; elements of a tensor are written once in a grid");
   }
 
+  void ReportMixed(const GridStore& first, const GridStore& second, const std::string& name) {
+    if (!reported_.insert(second.stmt).second) return;
+    diagnostics_
+        .Error(DiagnosticKind::kMixedStores, second.stmt->span,
+               fmt::format("elements of `{}` are combined with by `{}` and by `{}` in one grid; their order is not fixed", name,
+                           SpellingOf(first), SpellingOf(second)))
+        .Label(second.stmt->span, "combined here")
+        .Note(first.stmt->span, "and here")
+        .Help(fmt::format("combine into two tensors, or into elements that lie apart, as `{0}[0, ..]` and `{0}[1, ..]`", name));
+  }
+
+  static std::string_view SpellingOf(const GridStore& store) {
+    const typed::StoreOp op = store.stmt->store_op;
+    return op == typed::StoreOp::kMax ? "max=" : op == typed::StoreOp::kMin ? "min=" : "+=";
+  }
+
   const typed::Kernel& kernel_;
   const typed::Section& section_;
+  bool deterministic_;
   Diagnostics& diagnostics_;
   std::set<const Stmt*> reported_;
 };
@@ -282,7 +324,7 @@ class GridMap {
 }  // namespace
 
 void CheckGridMap(const typed::Kernel& kernel, const typed::Section& section, bool deterministic, Diagnostics& diagnostics) {
-  GridMap(kernel, section, diagnostics).Check(CollectGridStores(kernel, section, deterministic));
+  GridMap(kernel, section, deterministic, diagnostics).Check(CollectGridStores(kernel, section));
 }
 
 }  // namespace tkc::sema

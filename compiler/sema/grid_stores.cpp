@@ -20,10 +20,9 @@ using typed::VarId;
 
 class Collector {
  public:
-  Collector(const typed::Kernel& kernel, const typed::Section& section, bool deterministic)
+  Collector(const typed::Kernel& kernel, const typed::Section& section)
       : kernel_(kernel),
         section_(section),
-        deterministic_(deterministic),
         table_(kernel),
         solved_(table_.RequirementsOfLaunch(), SymbolicTable::IsCount),
         digits_(SymbolicTable::IsCount, [this](size_t number) { return SymbolicTable::NameOf(VarOf(number)); }) {}
@@ -194,7 +193,6 @@ class Collector {
   }
 
   void AddStore(const Stmt& stmt) {
-    if (stmt.store_op != typed::StoreOp::kSet && !deterministic_) return;
     GridStore store{&stmt, {}, around_, zeros_, conditions_, name_, facts_};
     for (const AxisRange& axis : stmt.axes) {
       const symbolic::Scalar first = FormulaOf(*axis.start);
@@ -245,7 +243,6 @@ class Collector {
 
   const typed::Kernel& kernel_;
   const typed::Section& section_;
-  bool deterministic_;
   SymbolicTable table_;  // one for all instances: what is long has one name in all of them
   symbolic::SolvedNames solved_;
   symbolic::IndexDigits digits_;
@@ -261,15 +258,14 @@ class Collector {
 
 }  // namespace
 
-std::map<typed::ParamId, std::vector<GridStore>> CollectGridStores(const typed::Kernel& kernel, const typed::Section& section,
-                                                                   bool deterministic) {
-  return Collector(kernel, section, deterministic).Collect();
+std::map<typed::ParamId, std::vector<GridStore>> CollectGridStores(const typed::Kernel& kernel, const typed::Section& section) {
+  return Collector(kernel, section).Collect();
 }
 
 std::set<std::string> TensorsOfRuns(const typed::Kernel& kernel) {
   std::set<std::string> tensors;
   for (const typed::Section& section : kernel.sections) {
-    for (const auto& [tensor, stores] : CollectGridStores(kernel, section, true)) {
+    for (const auto& [tensor, stores] : CollectGridStores(kernel, section)) {
       for (const GridStore& store : stores) {
         for (const StoredAxis& axis : store.axes) {
           for (const Run& run : axis.runs) tensors.insert(run.tensor);

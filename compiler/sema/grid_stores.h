@@ -76,9 +76,8 @@ bool IsAlike(const GridStore& store, const std::set<typed::VarId>& known, const 
                      [&](const Iteration& each) { return known.contains(each.var) || !mentions(each.var); });
 }
 
-/// The stores to each tensor, in the order of the source. Where the order of additions does not matter, `+=` is none.
-std::map<typed::ParamId, std::vector<GridStore>> CollectGridStores(const typed::Kernel& kernel, const typed::Section& section,
-                                                                   bool deterministic);
+/// The stores to each tensor, `+=` and its like among them, in the order of the source.
+std::map<typed::ParamId, std::vector<GridStore>> CollectGridStores(const typed::Kernel& kernel, const typed::Section& section);
 
 /// Names of tensors whose elements bound runs that are stored: they must not decrease.
 std::set<std::string> TensorsOfRuns(const typed::Kernel& kernel);
