@@ -171,7 +171,8 @@ std::vector<std::string> DescribeKernel(const ir::Kernel& kernel, const SourceSt
   for (const std::string& line : Documentation(kernel.schedule_span, sources)) lines.push_back(line);
   quote(kernel.schedule_span);
   std::string bindings;
-  for (const auto& [name, value] : kernel.bindings) bindings += fmt::format("{}{} = {}", bindings.empty() ? "" : ", ", name, value);
+  for (const typed::StaticValue& each : kernel.bindings)
+    bindings += fmt::format("{}{} = {}", bindings.empty() ? "" : ", ", each.name, each.Text());
   lines.push_back(fmt::format("Compiled for {}{}{}.", kernel.target, bindings.empty() ? "" : " with ", bindings));
   lines.push_back("");
   lines.push_back(Walks(kernel));

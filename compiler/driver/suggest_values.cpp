@@ -37,8 +37,8 @@ void SuggestValues(const ast::Program& program, const std::vector<const ir::Kern
   std::string ways;
   std::map<std::string, int64_t> parameters;
   for (const ir::Kernel* kernel : failed) {
-    for (const auto& binding : kernel->bindings) {
-      if (!IsExtent(program, kernel->declaration, binding.first)) parameters.insert(binding);
+    for (const typed::StaticValue& each : kernel->bindings) {
+      if (!each.is_bool && !IsExtent(program, kernel->declaration, each.name)) parameters.emplace(each.name, each.number);
     }
   }
   for (const auto& [name, value] : parameters) {

@@ -242,7 +242,7 @@ struct Kernel {
   std::string entry;  // the entry it serves
   std::string schedule;
   std::string target;
-  std::vector<std::pair<std::string, int64_t>> bindings;  // compile-time parameters, for the comment
+  std::vector<typed::StaticValue> bindings;  // of the compile-time parameters, for the comment
   std::vector<std::string> dims;
   std::vector<TensorParam> tensors;
   std::vector<ScalarParam> scalars;

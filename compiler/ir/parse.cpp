@@ -40,8 +40,12 @@ class KernelParser {
   bool ScheduleName() { return text_.Name(&kernel_.schedule); }
   bool TargetName() { return text_.Name(&kernel_.target); }
   bool Parameter() {
-    auto& [name, value] = kernel_.bindings.emplace_back();
-    return text_.Name(&name) && lexer_.Expect("=") && text_.Integer(&value);
+    typed::StaticValue& parameter = kernel_.bindings.emplace_back();
+    if (!text_.Name(&parameter.name) || !lexer_.Expect("=")) return false;
+    const bool is_true = lexer_.Accept("true");
+    parameter.is_bool = is_true || lexer_.Accept("false");
+    parameter.number = is_true ? 1 : 0;
+    return parameter.is_bool || text_.Integer(&parameter.number);
   }
   bool Dim() { return text_.Name(&kernel_.dims.emplace_back()); }
   bool Tensor() { return TensorOf(false); }

@@ -45,7 +45,7 @@ class KernelPrinter {
     if (!kernel_.entry.empty()) Line("entry {}", NameText(kernel_.entry));
     if (!kernel_.schedule.empty()) Line("schedule {}", NameText(kernel_.schedule));
     if (!kernel_.target.empty()) Line("target {}", NameText(kernel_.target));
-    for (const auto& [name, value] : kernel_.bindings) Line("parameter {} = {}", NameText(name), value);
+    for (const typed::StaticValue& each : kernel_.bindings) Line("parameter {} = {}", NameText(each.name), each.Text());
   }
 
   void Parameters() {

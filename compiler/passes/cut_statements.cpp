@@ -52,10 +52,12 @@ class Statements {
   void FitInto(Region& region) {
     size_t looked_at = 0;  // no stretch begins before
     for (size_t i = 0; i < region.size(); ++i) {
+      around_.push_back(region[i].symbol);
       for (Region& inner : region[i].regions) {
         FitInto(inner);
         looked_at = i;
       }
+      around_.pop_back();
       if (i < looked_at) continue;
       const Stretch stretch = Find(region, i, looked_at);
       if (stretch.end == i) continue;
@@ -231,7 +233,9 @@ class Statements {
   std::string NameOfPart(const Op& last, int64_t parts) const {
     if (last.code == OpCode::kUnroll && last.Trips() == parts) return last.symbol;
     const std::string& name = last.results.empty() ? last.symbol : kernel_.values[static_cast<size_t>(last.results[0])].name;
-    return kernel_.UsedNames().Free(name + "_chunk");
+    ir::TakenNames used = kernel_.UsedNames();
+    used.TakeAll(around_);
+    return used.Free(name + "_chunk");
   }
 
   /// The statement in a loop over parts of `extent` columns. Returns where what follows it stands.
@@ -284,6 +288,7 @@ class Statements {
   const int64_t registers_;
   const bool by_rows_;
   StoreParts parts_;
+  std::vector<std::string> around_;  // names of the loops around: those of parts may be the same only side by side
   // Of the worker as it is now, once asked for.
   std::optional<std::map<const Op*, int64_t>> kept_;  // registers behind each operation that keeps tiles
   std::optional<std::map<ValueId, int>> uses_;

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <utility>
@@ -47,7 +49,6 @@ class Checker {
   /// Elaborates and analyses; touches nothing but the attempt. Where workers are not in step, again with loops written out.
   void Try(Attempt& attempt) const;
   typed::Entry CheckEntry(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, std::vector<Attempt>& attempts);
-  std::string EntryName(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance) const;
   void Merge(const std::vector<Attempt>& attempts);
   void CopyDiagnostic(const Diagnostic& diagnostic, const Variant* only);
 
@@ -109,16 +110,16 @@ std::vector<Variant> Checker::VariantsOf(const ast::KernelDecl& kernel, const as
   return variants;
 }
 
-std::string Checker::EntryName(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance) const {
-  std::string name = kernel.name.text;
-  if (instance == nullptr) return name;
-  for (const ast::Binding& binding : instance->bindings) {
-    if (const auto* number = ast::DynCast<ast::IntExpr>(*binding.value))
-      name += fmt::format("_{}", number->value);
-    else if (const auto* truth = ast::DynCast<ast::BoolExpr>(*binding.value))
-      name += truth->value ? "_" + binding.name.text : "";
-    else
-      name += "_" + binding.name.text;  // replaced by its value once it is known
+/// After the values that the parameters of an instance have, which `-D` may have given them.
+std::string EntryName(const ast::InstanceDecl& instance, const typed::Kernel& kernel) {
+  std::string name = kernel.name;
+  for (const ast::Binding& binding : instance.bindings) {
+    const auto value = std::ranges::find(kernel.bindings, binding.name.text, &typed::StaticValue::name);
+    if (value == kernel.bindings.end()) continue;
+    if (!value->is_bool)
+      name += fmt::format("_{}{}", value->number < 0 ? "minus_" : "", std::abs(value->number));
+    else if (value->number != 0)
+      name += "_" + binding.name.text;
   }
   return name;
 }
@@ -195,7 +196,7 @@ void WarnOfUnreached(const ast::ScheduleDecl& set, const ast::ScheduleDecl& alwa
 
 typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::InstanceDecl* instance, std::vector<Attempt>& attempts) {
   typed::Entry entry;
-  entry.name = EntryName(kernel, instance);
+  entry.name = kernel.name.text;
   const size_t first = attempts.size();
   for (const Variant& variant : VariantsOf(kernel, instance)) attempts.emplace_back().variant = variant;
   ForEachInParallel(attempts.size() - first, [&](size_t i) { Try(attempts[first + i]); });
@@ -215,6 +216,7 @@ typed::Entry Checker::CheckEntry(const ast::KernelDecl& kernel, const ast::Insta
     }
     if (!entry.kernels.empty() && !attempt.diagnostics.HasErrors())
       ReportOtherExtents(entry.kernels.front(), attempt.kernel, attempt.diagnostics);
+    if (instance != nullptr && entry.kernels.empty()) entry.name = EntryName(*instance, attempt.kernel);
     entry.kernels.push_back(std::move(attempt.kernel));
     if (set != nullptr && attempt.choice == Choice::kAlways && always == nullptr) {
       always = set;

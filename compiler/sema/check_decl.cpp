@@ -101,22 +101,28 @@ typed::Kernel Elaborator::Run() {
   return std::move(kernel_);
 }
 
-/// The expression that gives a compile-time parameter its value: -D, the schedule set, the instance, the default.
+/// The expression that gives a compile-time parameter its value: -D, the instance, the schedule set, the default.
 const ast::Expr* Elaborator::StaticParamSource(const ast::StaticParam& param) {
   for (const Define& define : context_.options->defines) {
     if (define.name == param.name.text) return define.value.get();
-  }
-  if (variant_.schedule != nullptr) {
-    for (const ast::ScheduleItem& item : variant_.schedule->items) {
-      if (item.kind == ast::ScheduleItem::Kind::kParam && item.name.text == param.name.text) return item.value.get();
-    }
   }
   if (variant_.instance != nullptr) {
     for (const ast::Binding& binding : variant_.instance->bindings) {
       if (binding.name.text == param.name.text) return binding.value.get();
     }
   }
+  if (variant_.schedule != nullptr) {
+    if (const ast::ScheduleItem* item = ast::FindItem(*variant_.schedule, ast::ScheduleItem::Kind::kParam, param.name.text))
+      return item->value.get();
+  }
   return param.default_value.get();
+}
+
+/// Whether a parameter without a type is a `bool`, as far as a default that is written as a value says so.
+static bool IsBoolByDefault(const ast::StaticParam& param, bool otherwise) {
+  if (param.default_value == nullptr) return otherwise;
+  if (param.default_value->kind == ast::ExprKind::kBool) return true;
+  return param.default_value->kind == ast::ExprKind::kInt ? false : otherwise;
 }
 
 void Elaborator::BindStaticParams() {
@@ -146,10 +152,15 @@ void Elaborator::BindStaticParams() {
               .Error(DiagnosticKind::kTypeMismatch, written->span,
                      fmt::format("`{}` is `{}`", param.name.text, param.type->name.text))
               .Note(param.span, "declared here");
+        } else if (param.type == nullptr && is_bool != IsBoolByDefault(param, is_bool)) {
+          diagnostics_
+              .Error(DiagnosticKind::kTypeMismatch, written->span,
+                     fmt::format("`{}` is {}, as its default is", param.name.text, is_bool ? "an integer" : "a `bool`"))
+              .Note(param.span, "declared here");
         }
         symbol.value =
             ExprValue(is_bool ? MakeBool(*number != 0, param.name.span) : MakeInt(*number, param.name.span), param.name.span);
-        kernel_.bindings.emplace_back(param.name.text, *number);
+        kernel_.bindings.push_back({param.name.text, *number, is_bool});
       }
     }
     DeclareFixed(param.name, std::move(symbol), "compile-time parameter");
@@ -302,8 +313,8 @@ void Elaborator::CheckRequires() {
       kernel_.requires_at_launch.push_back(std::move(value.expr));
     } else if (*known == 0) {
       std::string values;
-      for (const auto& [name, number] : kernel_.bindings)
-        values += fmt::format("{}`{}` is {}", values.empty() ? "" : ", ", name, number);
+      for (const typed::StaticValue& each : kernel_.bindings)
+        values += fmt::format("{}`{}` is {}", values.empty() ? "" : ", ", each.name, each.Text());
       DiagnosticBuilder report =
           diagnostics_.Error(DiagnosticKind::kRequirementFails, condition->span,
                              fmt::format("kernel `{}` requires what does not hold", variant_.kernel->name.text));

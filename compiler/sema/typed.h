@@ -316,12 +316,21 @@ struct CostFormula {
   ExprPtr body;
 };
 
+/// What a compile-time parameter has been given.
+struct StaticValue {
+  std::string name;
+  int64_t number = 0;
+  bool is_bool = false;
+
+  std::string Text() const { return !is_bool ? std::to_string(number) : number != 0 ? "true" : "false"; }
+};
+
 /// One kernel under one schedule set and one instance.
 struct Kernel {
-  std::string name;                                       // the kernel's name in the source
-  std::string schedule;                                   // the schedule set's name; empty for the kernel's own defaults
-  Span schedule_span = kNoSpan;                           // its declaration
-  std::vector<std::pair<std::string, int64_t>> bindings;  // compile-time parameters and their values, in order
+  std::string name;                   // the kernel's name in the source
+  std::string schedule;               // the schedule set's name; empty for the kernel's own defaults
+  Span schedule_span = kNoSpan;       // its declaration
+  std::vector<StaticValue> bindings;  // of the compile-time parameters, in order
   std::vector<Dim> dims;
   std::vector<Param> params;  // in source order; `work` tensors last
   std::vector<Var> vars;
