@@ -9,6 +9,8 @@ A call enqueues the launch on PyTorch's current stream of the tensors' device an
 Workspace comes from PyTorch's allocator. A call with arguments that the kernel does not take raises `tkc.Error` and has done nothing.
 """
 import ctypes
+import math
+import numbers
 import os
 import re
 
@@ -55,6 +57,23 @@ def describe(t):
     return tensor(t.data_ptr(), OF_TORCH[name], tuple(t.shape), t.stride())
 
 
+def scalar(value, kind):
+    """The number that a parameter of type `kind` takes, or None where it would become another one: ctypes cuts integers without a word."""
+    if kind == "bool":
+        return bool(value) if type(value).__name__ in ("bool", "bool_") else None  # NumPy's has either name
+    if kind == "f32":
+        if not isinstance(value, numbers.Real):
+            return None
+        try:
+            number = float(value)
+        except OverflowError:
+            return None
+        return None if math.isinf(ctypes.c_float(number).value) and not math.isinf(number) else number
+    if not isinstance(value, numbers.Integral):
+        return None
+    return int(value) if SCALARS[kind](int(value)).value == int(value) else None
+
+
 class Kernel:
     """One entry of a library. `parameters`: (name, None) for a tensor, (name, type) for a scalar, whose type is spelled as in the .tk file."""
 
@@ -92,7 +111,10 @@ class Kernel:
         devices = {argument.device for argument in arguments if hasattr(argument, "data_ptr")}
         if len(devices) != 1 or next(iter(devices)).type != "cuda":
             raise Error(f"{self.name}: expected all tensors on one GPU, but they are on {', '.join(sorted(map(str, devices)))}")
-        described = [argument if kind else describe(argument) for argument, (_, kind) in zip(arguments, self.parameters)]
+        described = [scalar(argument, kind) if kind else describe(argument) for argument, (_, kind) in zip(arguments, self.parameters)]
+        for argument, number, (name, kind) in zip(arguments, described, self.parameters):
+            if number is None:
+                raise Error(f"{self.signature()}: expected {kind} for {name}, got {argument!r}")
         with torch.cuda.device(devices.pop()):
             size = self.workspace_bytes(described)
             # Free again when this returns: PyTorch gives the memory to later work of the same stream only.

@@ -35,12 +35,26 @@ refused(Tensor(X, "complex64"), y, 1.0, 1, True)
 refused(x, y, 1.0, 1)
 refused(x, 1.0, y, 1, True)
 refused(x, y, y, 1, True)
+for factor in (1e300, 10**400, "a", None, numpy.float64(-1e39)):
+    refused(x, y, factor, 1, True)
+for times in (-1, 2**64, 1.5, "1", numpy.float32(1)):
+    refused(x, y, 1.0, times, True)
+for is_on in (7, 1.0, None):
+    refused(x, y, 1.0, 1, is_on)
 refused(x, Tensor(Y[:3, :4], device="cpu"), 1.0, 1, True)
 refused(x, Tensor(numpy.zeros((1,) * 9)), 1.0, 1, True)
 try:
     tkc.load(library, abi)
 except tkc.Error as error:
     print(re.sub(r"^.*/", "", str(error)))
+
+# Scalars that the parameter can hold, Python's and NumPy's; infinities are numbers of a float.
+i32 = (5, -(2**31), numpy.int64(2**31 - 1), True)
+assert [tkc.scalar(value, "i32") for value in i32] == [int(value) for value in i32]
+assert [tkc.scalar(value, "i32") for value in (2**32 + 5, 2**31, -(2**31) - 1)] == [None] * 3
+assert [tkc.scalar(value, "u32") for value in (2**32 - 1, -1)] == [2**32 - 1, None]
+assert [tkc.scalar(value, "f32") for value in (1, 2.5, float("inf"), numpy.float32(0.5))] == [1, 2.5, float("inf"), 0.5]
+assert tkc.scalar(numpy.bool_(True), "bool") is True
 
 # What the types are called here is what they are called there.
 types = re.search(r"typedef enum tk_dtype \{(.*?)\}", open(abi).read(), re.S)[1]
