@@ -2,10 +2,11 @@
 # add_tk_kernel(<target> SOURCES <a.tk>... [DEFINE <name=value>...] [TARGETS <sm_90a>...] [INCLUDE <folder>...] [GENERATE_ONLY])
 #
 # Compiles .tk files to CUDA or HIP and builds them. If <target> exists, also of a folder above, the kernels become part of it; if not,
-# it is made a static library. Whoever links <target> includes "a.h", the header of the entries of a.tk, in C or C++ of any standard.
+# it is made a static library. Whoever links <target> includes "a.h", the header of the entries of a.tk, in C99 or any C++.
 # Files are compiled again when they, a file that they import, or tkc itself change.
 #
-#   DEFINE         compile-time parameters, as -D of tkc
+#   DEFINE         compile-time parameters, as -D of tkc. They do not change the names of entries: of targets that give the same file
+#                  different ones, a program can link only one (`instance` in the file names variants)
 #   TARGETS        what the code is for; sm_90a when left out. Several (sm_80 sm_90a) go into one file, whose launcher chooses by the
 #                  device; they are all NVIDIA's (CUDA) or all AMD's (gfx942 gfx950: HIP)
 #   INCLUDE        folders in which imports are looked up, as -I of tkc

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <utility>
