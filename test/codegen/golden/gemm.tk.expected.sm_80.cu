@@ -11,7 +11,7 @@ namespace {
 
 // C = A · B, accumulated in f32.
 // kernel gemm<BM = 128, BN = 256, BK = 64, WM = 2, WN = 1>(A: bf16[M, K], B: bf16[K, N], C: out bf16[M, N])
-// Without a copy engine every thread copies, and each warp multiplies by itself. Not even one square tile for each multiprocessor:
+// Without a copy engine every thread copies, and each warp multiplies by itself. At most one square tile for each multiprocessor:
 // small ones.
 // schedule patch of gemm for sm_80, sm_86, sm_89, sm_120, gfx942, gfx950 when cdiv(M, 128) * cdiv(N, 128) <= sms
 // Compiled for sm_80 with BM = 64, BN = 64, BK = 64, WM = 1, WN = 1.
