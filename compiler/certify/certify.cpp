@@ -9,6 +9,7 @@
 #include "compiler/certify/budgets.h"
 #include "compiler/certify/coverage.h"
 #include "compiler/certify/draws.h"
+#include "compiler/certify/frame.h"
 #include "compiler/certify/marks.h"
 #include "compiler/certify/named_barriers.h"
 #include "compiler/certify/program.h"
@@ -70,11 +71,10 @@ std::string Describe(const Program& program, const Target& target, Replays& repl
   line("coverage", "each tile of the grid is taken once; no element is stored twice in a tile, no hole is left");
   text += "  assumed\n";
   const auto assumed = [&](std::string_view what) { text += fmt::format("    - {}\n", what); };
-  assumed("the printer prints each operation as op.def says, and the barrier setup before it");
+  assumed("the printer prints each operation as op.def says");
   assumed("the runtime's functions synchronise as lang-spec/certificate.md lists them");
   assumed("the launcher starts one block (or cluster) for each tile, or any number of them where the kernel is persistent");
   if (kernel.dynamic) assumed("the counter of drawn tiles is zero when the kernel begins, and nothing else changes it");
-  if (program.blocks > 1 && !kernel.leaves_alone) assumed("the printed kernel ends with a barrier of the cluster");
   for (const Family& family : replays.Of(replay.remembers)->families) {
     if (replay.remembers == Remembers::kLittle) break;  // of conditions nothing had to be assumed
     if (family.members != 0 && family.text.starts_with("launch|"))
@@ -83,10 +83,8 @@ std::string Describe(const Program& program, const Target& target, Replays& repl
   return text;
 }
 
-}  // namespace
-
-bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics, Certificate* certificate) {
-  if (HasSets(kernel)) return Certify(WithSetsApart(kernel), target, diagnostics, certificate);
+bool CertifyRoles(const ir::Kernel& kernel, const Setup& setup, const Target& target, Diagnostics& diagnostics,
+                  Certificate* certificate) {
   Program program = BuildProgram(kernel, target, Remembers::kLittle);
   if (!program.unknowns.empty()) {
     const Unknown& unknown = program.unknowns.front();
@@ -95,7 +93,7 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
   }
   if (const auto finding = CheckRings(program)) return Report(*finding, diagnostics);
   if (const auto finding = CheckThreads(program)) return Report(*finding, diagnostics);
-  if (const auto finding = CheckCluster(program)) return Report(*finding, diagnostics);
+  if (const auto finding = CheckCluster(program, setup)) return Report(*finding, diagnostics);
   if (const auto finding = CheckLaunch(kernel, target)) return Report(*finding, diagnostics);
   if (const auto finding = CheckBudgets(kernel, target)) return Report(*finding, diagnostics);
   if (const auto finding = CheckNamedBarriers(program, target)) return Report(*finding, diagnostics);
@@ -112,6 +110,15 @@ bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagno
   if (const auto finding = CheckWaits(program, replays, replay)) return Report(*finding, diagnostics);
   *certificate = {kernel.name, Describe(program, target, replays, replay)};
   return true;
+}
+
+}  // namespace
+
+bool Certify(const ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics, Certificate* certificate) {
+  Setup setup;
+  if (const auto finding = CheckFrame(kernel, setup)) return Report(*finding, diagnostics);
+  if (HasSets(kernel)) return CertifyRoles(WithSetsApart(kernel), setup, target, diagnostics, certificate);
+  return CertifyRoles(kernel, setup, target, diagnostics, certificate);
 }
 
 }  // namespace tkc::certify

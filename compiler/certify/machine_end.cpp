@@ -77,7 +77,7 @@ bool Machine::IsAwaited(const State& state, const Record& record) const {
   bool is_known = false;
   for (const Agent& agent : program_.agents) {
     // A block that may end before the others must know by itself that nothing comes any more.
-    if (kernel_.leaves_alone && agent.block != places_[static_cast<size_t>(record.place)].block) continue;
+    if (!kernel_.EndsTogether() && agent.block != places_[static_cast<size_t>(record.place)].block) continue;
     for (int warp = agent.first_warp; warp < agent.first_warp + agent.warps; ++warp)
       is_known |= state.knowledge.Knows(warp, record.event);
   }

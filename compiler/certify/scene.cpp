@@ -49,6 +49,10 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kNamedArrive: return "arrives at a named barrier";
     case OpCode::kWaitPrevious: return "waits for the launches before";
     case OpCode::kClusterWait: return "waits until the barriers of all blocks stand";
+    case OpCode::kInitBarrier: return fmt::format("initialises `{}`", op.symbol);
+    case OpCode::kFenceBarrierInit: return "fences the initialisation of barriers";
+    case OpCode::kPrefetchMap: return fmt::format("fetches `{}` ahead", op.symbol);
+    case OpCode::kClusterArrive: return "arrives at the cluster's barrier";
     case OpCode::kClusterSync: return "meets the other blocks of the cluster";
     case OpCode::kCopyAsync: return fmt::format("copies into `{}`", ViewName(kernel, op));
     case OpCode::kCommitCopies: return "closes a group of its copies";

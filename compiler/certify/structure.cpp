@@ -68,36 +68,48 @@ std::optional<Finding> CheckRings(Program& program) {
   return std::nullopt;
 }
 
-std::optional<Finding> CheckCluster(const Program& program) {
+namespace {
+
+/// Where the set-up only arrives at the cluster's barrier, each thread waits there once before it comes there again, and if it
+/// never does, may do without.
+std::optional<Finding> CheckWaitForCluster(const ir::Kernel& kernel, const ir::Worker& worker, const Setup& setup) {
+  const auto finding = [&](std::string headline) {
+    return Finding{DiagnosticKind::kCertificateHazard, worker.span, std::move(headline)};
+  };
+  int count = 0, inside = 0;
+  for (const ir::Op& op : worker.body) count += op.code == OpCode::kClusterWait;
+  ir::ForEachOp(worker.body, [&](const ir::Op& op) { inside += op.code == OpCode::kClusterWait; });
+  if (!setup.has_arrived) {
+    if (inside == 0) return std::nullopt;
+    return finding(fmt::format("`{}` waits for the other blocks, whom the set-up tells nothing", worker.SourceName()));
+  }
+  if (inside == 0 && !kernel.EndsTogether()) return std::nullopt;
+  if (count != 1 || inside != 1)
+    return finding(
+        fmt::format("`{}` does not wait for the other blocks once, outside of loops and conditions", worker.SourceName()));
+  if (worker.Computes() || !kernel.EndsTogether()) return std::nullopt;
+  return finding(fmt::format("not all threads of the warpgroup of `{}` wait for the other blocks", worker.SourceName()));
+}
+
+}  // namespace
+
+std::optional<Finding> CheckCluster(const Program& program, const Setup& setup) {
   const ir::Kernel& kernel = *program.kernel;
-  const auto waits_itself = [](const ir::Worker& worker) { return ir::Contains(worker.body, OpCode::kClusterWait); };
-  const bool waits = std::any_of(kernel.workers.begin(), kernel.workers.end(), waits_itself);
-  // Where some roles do not wait, the block meets in front of all, and its own barriers stand.
-  const bool has_met_block = waits && !std::all_of(kernel.workers.begin(), kernel.workers.end(), waits_itself);
   for (const ir::Worker& worker : kernel.workers) {
-    const auto finding = [&](Span span, std::string headline) {
-      return Finding{DiagnosticKind::kCertificateHazard, span, std::move(headline)};
-    };
-    int count = 0, inside = 0;
-    for (const ir::Op& op : worker.body) count += op.code == OpCode::kClusterWait;
-    ir::ForEachOp(worker.body, [&](const ir::Op& op) { inside += op.code == OpCode::kClusterWait; });
-    const bool may_do_without = kernel.leaves_alone && inside == 0;
-    if (waits && !may_do_without && (count != 1 || inside != 1))
-      return finding(worker.span, fmt::format("`{}` does not wait for the other blocks once, outside of loops and conditions",
-                                              worker.SourceName()));
+    if (auto found = CheckWaitForCluster(kernel, worker, setup)) return found;
   }
   for (const Agent& agent : program.agents) {
-    bool has_waited = !waits;
+    bool has_waited = setup.cluster_stands;
     for (const Step& step : agent.steps) {
       if (step.kind != StepKind::kOp) continue;
       has_waited |= step.op->code == OpCode::kClusterWait;
       const bool reaches = program.blocks > 1 && ReachesOut(*step.op);
-      if (!has_waited && (reaches || (step.barrier >= 0 && !has_met_block)))
+      if (!has_waited && (reaches || (step.barrier >= 0 && !setup.barriers_stand)))
         return Finding{DiagnosticKind::kCertificateHazard, step.op->span,
                        fmt::format("`{}` {} before it knows that barriers stand and the other blocks have begun", agent.name,
                                    Doing(kernel, *step.op))};
       // Stores are waited for where they arrive, which the replay proves; nobody knows of the end of the others.
-      if (reaches && kernel.leaves_alone && !ir::StoresToBlocks(step.op->code))
+      if (reaches && !kernel.EndsTogether() && !ir::StoresToBlocks(step.op->code))
         return Finding{DiagnosticKind::kCertificateHazard, step.op->span,
                        fmt::format("`{}` {} in a block that may have ended", agent.name, Doing(kernel, *step.op))};
     }

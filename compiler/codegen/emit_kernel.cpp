@@ -79,49 +79,6 @@ void EmitSharedStruct(const ir::Kernel& kernel, CodeWriter& out) {
   out.Blank();
 }
 
-void EmitBarrierSetup(const ir::Kernel& kernel, const KernelUses& uses, CodeWriter& out) {
-  if (kernel.maps.empty() && kernel.barriers.empty()) return;
-  const auto waits = [](const ir::Worker& role) { return ir::Contains(role.body, ir::OpCode::kClusterWait); };
-  const bool waits_late = std::any_of(kernel.workers.begin(), kernel.workers.end(), waits);
-  const bool all_wait_late = std::all_of(kernel.workers.begin(), kernel.workers.end(), waits);
-  out.Comment(
-      kernel.barriers.empty() ? "One thread fetches ahead what the copy engine has to know of the tensors."
-      : all_wait_late ? "One thread initialises the barriers; whoever uses them waits until all blocks of the cluster have done so."
-      : waits_late
-          ? "One thread initialises the barriers; all wait for it, and whoever reaches into other blocks waits for theirs, too."
-          : "One thread initialises the barriers; all others wait for it.");
-  out.Open("if (tk::thread::index() == 0)");
-  for (const ir::TensorMap& map : kernel.maps) {
-    const std::string usable = ir::UsableFlag(map.name);  // a map that can't be used holds nothing
-    out.Line(fmt::format("{}tk::prefetch({});", uses.names.contains(usable) ? fmt::format("if ({}) ", Mangle(usable)) : "",
-                         Mangle(map.name)));
-  }
-  // Barriers of equal count share a loop.
-  for (size_t i = 0; i < kernel.barriers.size();) {
-    const int64_t count = kernel.barriers[i].count, instances = kernel.barriers[i].instances;
-    size_t end = i;
-    while (end < kernel.barriers.size() && kernel.barriers[end].count == count && kernel.barriers[end].instances == instances)
-      ++end;
-    if (instances > 1) out.Open(fmt::format("for (int instance = 0; instance < {}; ++instance)", instances));
-    if (count > 1) out.Open(fmt::format("for (int slot = 0; slot < {}; ++slot)", count));
-    for (; i < end; ++i) {
-      const ir::Barrier& barrier = kernel.barriers[i];
-      out.Line(fmt::format("tk::init(shared.{}{}{}, {});", Mangle(barrier.name), instances > 1 ? "[instance]" : "",
-                           count > 1 ? "[slot]" : "", barrier.arrivals));
-    }
-    if (count > 1) out.Close();
-    if (instances > 1) out.Close();
-  }
-  if (!kernel.barriers.empty()) out.Line("tk::fence_barrier_init();");
-  out.Close();
-  if (!kernel.barriers.empty()) {
-    if (waits_late) out.Line("tk::cluster::arrive();");
-    if (kernel.cluster == 1 || (waits_late && !all_wait_late)) out.Line("tk::block::sync();");
-    if (kernel.cluster > 1 && !waits_late) out.Line("tk::cluster::sync();");
-  }
-  out.Blank();
-}
-
 bool MentionsLayout(const ir::Region& region) {
   for (const ir::Op& op : region) {
     switch (op.code) {
@@ -195,18 +152,16 @@ class KernelEmitter {
   void Body() {
     if (HasSharedMemory(kernel_)) {
       out_.Line(fmt::format("auto& shared = tk::block::shared<{}>();", SharedStruct(kernel_)));
-      EmitBarrierSetup(kernel_, uses_, out_);
+      Frame(kernel_.setup);
+      if (!kernel_.setup.empty()) out_.Blank();
     }
     if (target_.named_barriers > 0 && kernel_.threads == ir::kWarpsOfInstance * target_.lanes)
       out_.Line("tk::block::is_one_warpgroup();  // the warpgroup's number is known at compile time");
     const std::vector<Group> groups = GroupRoles(kernel_);
     for (size_t i = 0; i < groups.size(); ++i) Branch(groups, i);
     if (groups.size() > 1) out_.Close();
-    if (kernel_.cluster > 1 && !kernel_.leaves_alone) {
-      out_.Blank();
-      out_.Comment("No block leaves while another may still reach into its shared memory.");
-      out_.Line("tk::cluster::sync();");
-    }
+    if (!kernel_.ending.empty()) out_.Blank();
+    Frame(kernel_.ending);
   }
 
   void Head() {
@@ -280,6 +235,11 @@ class KernelEmitter {
       known.Learn(axis.name, {INT32_MIN, std::min<int64_t>(end + axis.step * (kernel_.cluster - 1), INT32_MAX)});
     }
     return known;
+  }
+
+  void Frame(const ir::Region& region) {
+    ScalarPrinter scalars = Scalars();
+    OpEmitter(kernel_, uses_, out_, quoter_, scalars).Frame(region);
   }
 
   void Role(const ir::Worker& role) {

@@ -54,6 +54,8 @@ class OpEmitter {
 
   /// A role's body. `role` gives the instance name and layout.
   void Role(const ir::Worker& role);
+  /// What all threads of the block do before or after the roles.
+  void Frame(const ir::Region& region);
 
  private:
   void Quote(Span span);
@@ -70,6 +72,7 @@ class OpEmitter {
   void CopyToShared(const ir::Op& op);
   bool EmitMeeting(const ir::Op& op);
   bool EmitPipe(const ir::Op& op);
+  size_t InitBarriers(const ir::Region& region, size_t begin);
   void Wait(const ir::Op& op);
   void Arrive(const ir::Op& op);
   void Loop(const ir::Op& op, const std::string& head, bool starts_non_negative);

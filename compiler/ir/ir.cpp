@@ -88,6 +88,10 @@ Scalar ContiguousStride(const TensorParam& tensor, size_t axis) {
   return stride;
 }
 
+bool Kernel::EndsTogether() const {
+  return std::any_of(ending.begin(), ending.end(), [](const Op& op) { return op.code == OpCode::kClusterSync; });
+}
+
 int64_t Kernel::Spread() const {
   int64_t blocks = 1;
   for (const Worker& worker : workers) blocks = std::max(blocks, worker.spread);

@@ -278,7 +278,7 @@ struct Kernel {
   std::vector<Barrier> barriers;
   std::vector<TensorMap> maps;
   int64_t shared_bytes = 0;
-  bool leaves_alone = false;     // a block of a cluster may end before the others: nothing reaches into it any more
+  Region setup, ending;          // the frame: what all threads of the block execute before and after the roles; insert_sync
   Span span;                     // where it stands in the source: of a kernel of several grids, this grid
   Span declaration;              // the whole kernel, whatever its grids
   Span schedule_span = kNoSpan;  // the declaration of the schedule set
@@ -289,6 +289,8 @@ struct Kernel {
   int64_t Spread() const;
   /// The blocks of a cluster take one tile together.
   bool SharesTile() const { return split > 1 || Spread() > 1; }
+  /// No block of a cluster ends before the others; else none reaches into another one that may have ended.
+  bool EndsTogether() const;
   /// The grid axis along which the blocks of a cluster take neighbouring tiles; none where there are no clusters, or these share
   /// tiles.
   std::optional<size_t> ClusterAxis() const;

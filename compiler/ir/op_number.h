@@ -29,8 +29,8 @@ enum Reshaping : int64_t { kStaysInRegisters = 0, kThroughShared = 1 };
 /// kAccumulate, kMma, kMultiply: acc += a b; acc -= a b; acc = a b (not of kAccumulate).
 enum ProductInto : int64_t { kAdds = 0, kSubtracts = 1, kSets = 2 };
 
-/// kIfElected, kSyncRole: of which threads.
-enum Threads : int64_t { kOfWarpgroup = 0, kOfWarp = 1 };
+/// kIfElected, kSyncRole: of which threads. All of the block elect one in the frame around the roles only.
+enum Threads : int64_t { kOfWarpgroup = 0, kOfWarp = 1, kOfBlock = 2 };
 
 /// kDrawTile: this thread alone; one of the warp; one of the warpgroup.
 enum Drawer : int64_t { kDrawnByThread = 0, kDrawnByWarp = 1, kDrawnByWarpgroup = 2 };

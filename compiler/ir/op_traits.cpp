@@ -19,12 +19,13 @@ struct OpInfo {
 
 /// Nothing is taken to be harmless because nobody has said what it is.
 constexpr bool IsClassified(std::string_view traits) {
-  const auto classes = std::count_if(traits.begin(), traits.end(), [](char c) { return "CRMB"sv.find(c) != "CRMB"sv.npos; });
+  const auto classes = std::count_if(traits.begin(), traits.end(), [](char c) { return "CRMBF"sv.find(c) != "CRMBF"sv.npos; });
   return classes == (traits.find('S') == traits.npos ? 0 : 1);
 }
 
-#define TKC_OP(code, text, traits, threads, slot, number)                                                                          \
-  static_assert(IsClassified(traits), "`" text "` must be one of C, R, M and B: op.def says what the certificate takes these as"); \
+#define TKC_OP(code, text, traits, threads, slot, number)                                                       \
+  static_assert(IsClassified(traits),                                                                           \
+                "`" text "` must be one of C, R, M, B and F: op.def says what the certificate takes these as"); \
   static_assert(Executors::threads != Executors::kByNumber || std::is_enum_v<number>, "the number of `" text "` is no choice");
 #include "compiler/ir/op.def"
 #undef TKC_OP
@@ -47,6 +48,7 @@ bool AccessesGlobal(OpCode code) { return Has(code, 'G'); }
 bool IsReplayed(OpCode code) { return Has(code, 'M'); }
 bool FillsShared(OpCode code) { return Has(code, 'W'); }
 bool ReadsViews(OpCode code) { return Has(code, 'V'); }
+bool IsOfFrame(OpCode code) { return Has(code, 'F'); }
 bool IsEvent(OpCode code) { return Has(code, 'E'); }
 Executors ExecutorsOf(OpCode code) { return Info(code).threads; }
 

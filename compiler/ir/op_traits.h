@@ -18,6 +18,8 @@ bool AccessesGlobal(OpCode code);
 /// Whether its order among other operations matters to the certificate: it shows, reads or writes shared memory, synchronizes, or
 /// completes after it returns.
 bool IsReplayed(OpCode code);
+/// Stands in the frame around the roles, in none of them.
+bool IsOfFrame(OpCode code);
 /// Writes through the view of shared memory that is its first operand.
 bool FillsShared(OpCode code);
 /// Reads the views of shared memory that are operands.

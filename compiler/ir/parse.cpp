@@ -103,7 +103,8 @@ class KernelParser {
   bool LaunchRegisters() { return Small(&kernel_.launch_registers); }
   bool Tiles() { return text_.ScalarText(&kernel_.tiles); }
   bool SharedBytes() { return text_.Integer(&kernel_.shared_bytes); }
-  bool LeavesAlone() { return kernel_.leaves_alone = true; }
+  bool Setup() { return text_.Block(&kernel_.setup); }
+  bool Ending() { return text_.Block(&kernel_.ending); }
   bool Launch() {
     auto& [name, value] = kernel_.launch_lets.emplace_back();
     if (!text_.Name(&name) || !lexer_.Expect("=") || !text_.ScalarText(&value)) return false;
@@ -332,8 +333,9 @@ const KernelParser::Keyword KernelParser::kKeywords[] = {
     {"barrier", &KernelParser::BarrierOf},
     {"map", &KernelParser::MapOf},
     {"shared_bytes", &KernelParser::SharedBytes},
-    {"leaves_alone", &KernelParser::LeavesAlone},
+    {"setup", &KernelParser::Setup},
     {"worker", &KernelParser::WorkerOf},
+    {"ending", &KernelParser::Ending},
 };
 
 bool KernelParser::Item() {

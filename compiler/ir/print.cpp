@@ -26,7 +26,9 @@ class KernelPrinter {
     Grid();
     for (const Pipe& pipe : kernel_.pipes) PrintPipe(pipe);
     Schedule();
+    PrintFrame("setup", kernel_.setup);
     for (const Worker& worker : kernel_.workers) PrintWorker(worker);
+    PrintFrame("ending", kernel_.ending);
     return out_ + "}\n";
   }
 
@@ -143,7 +145,6 @@ class KernelPrinter {
            layout::Name(map.swizzle), map.is_store ? " store" : "");
     }
     Number("shared_bytes", kernel_.shared_bytes, 0);
-    if (kernel_.leaves_alone) Line("leaves_alone");
   }
 
   static std::string Purpose(const std::string& purpose) { return purpose.empty() ? "" : " " + Quote(purpose); }
@@ -184,6 +185,13 @@ class KernelPrinter {
     if (!worker.all_meet.empty()) line += " all_meet " + NameText(worker.all_meet);
     Line("{} {{", line);
     PrintRegion(kernel_, worker.body, 4, out_);
+    Line("}}");
+  }
+
+  void PrintFrame(std::string_view word, const Region& region) {
+    if (region.empty()) return;
+    Line("{} {{", word);
+    PrintRegion(kernel_, region, 4, out_);
     Line("}}");
   }
 

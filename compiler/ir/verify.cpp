@@ -29,7 +29,9 @@ std::vector<Fault> Verifier::Run() {
   CheckRegion(kernel_.lets);
   // The lets are seen by every worker: define them again, CheckRegion has closed their scope.
   for (const Op& op : kernel_.lets) Define(op);
+  CheckFrame(kernel_.setup);
   CheckWorkers();
+  CheckFrame(kernel_.ending);
   if (level_ == Level::kTile) CheckPipeEnds();
   return std::move(faults_);
 }
@@ -128,6 +130,12 @@ void Verifier::CheckWorkers() {
   worker_ = nullptr;
 }
 
+void Verifier::CheckFrame(const Region& region) {
+  in_frame_ = true;
+  CheckRegion(region);
+  in_frame_ = false;
+}
+
 void Verifier::CheckRegion(const Region& region) {
   const size_t scalars = new_scalars_.size(), values = new_values_.size();
   for (const Op& op : region) {
@@ -151,6 +159,7 @@ void Verifier::CheckOp(const Op& op) {
   if (!CheckFields(op) || !InScope(op)) return;  // what is not as it should be, and types of undefined values, mean nothing
   CheckTileOp(op);
   CheckScheduleOp(op);
+  CheckFrameOp(op);
   CheckInnerRegions(op);
 }
 

@@ -34,6 +34,7 @@ class Verifier {
   void CheckPipes();
   void CheckPipeEnds();
   void CheckWorkers();
+  void CheckFrame(const Region& region);
   void CheckRegion(const Region& region);
   void CheckOp(const Op& op);
   void CheckInnerRegions(const Op& op);
@@ -87,6 +88,7 @@ class Verifier {
   void CheckEngineCopy(const Op& op);
   static bool Fills(const TensorMap& map, const Type& view);
   void CheckNamedBarrier(const Op& op);
+  void CheckFrameOp(const Op& op);
 
   template <typename... Args>
   void FaultAt(Span span, fmt::format_string<Args...> format, Args&&... args) {
@@ -115,6 +117,7 @@ class Verifier {
   Level level_;
   const Target* target_;
   const Worker* worker_ = nullptr;
+  bool in_frame_ = false;  // around the roles
   std::vector<Fault> faults_;
   std::unordered_set<std::string> scalars_;  // in scope
   std::set<std::string> rings_;              // of the role

@@ -68,7 +68,11 @@ void Verifier::CheckScheduleOp(const Op& op) {
     case OpCode::kSplitSend:
     case OpCode::kSplitCollect: return CheckShares(op);
     case OpCode::kSplitWait:
+    case OpCode::kInitBarrier:
       if (Counts(op, 0, 0, 0, 0)) IsBarrier(op, op.symbol);
+      return;
+    case OpCode::kPrefetchMap:
+      if (!FindMap(op.symbol)) OpFault(op, "there is no map `{}`", op.symbol);
       return;
     default: return;
   }
@@ -284,6 +288,15 @@ bool Verifier::Fills(const TensorMap& map, const Type& view) {
   if (map.swizzle != Swizzle::kNone) return rows == view.rows && width * Bytes(view.dtype) == static_cast<int64_t>(map.swizzle);
   const bool is_column = rows == 1 && view.cols == 1 && view.rows % width == 0;
   return is_column || (rows == view.rows && (width == view.cols || (rows == 1 && view.cols % width == 0)));
+}
+
+/// The frame has operations of its own, and few others: none that moves data or asks whose turn it is.
+void Verifier::CheckFrameOp(const Op& op) {
+  const bool is_in_role = worker_ != nullptr, elects_in_frame = op.code == OpCode::kIfElected && op.Is(kOfBlock);
+  const bool is_of_frame = IsOfFrame(op.code) || elects_in_frame;
+  if (is_in_role && is_of_frame) OpFault(op, "it stands in front of the roles, not in one");
+  const bool is_of_both = op.code == OpCode::kSyncBlock || op.code == OpCode::kClusterSync || op.code == OpCode::kComment;
+  if (in_frame_ && !is_of_frame && !is_of_both) OpFault(op, "it stands in a role, not in the frame around them");
 }
 
 void Verifier::CheckNamedBarrier(const Op& op) {

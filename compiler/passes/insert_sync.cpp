@@ -110,18 +110,6 @@ void DeclareRings(const ir::Kernel& kernel, ir::Worker& worker, const RingsOfSen
   worker.body.insert(worker.body.begin(), std::make_move_iterator(rings.begin()), std::make_move_iterator(rings.end()));
 }
 
-/// Waits, as late as it may, until all blocks of the cluster run. Who reaches into other blocks waits when it comes to that. A
-/// single thread, which copies, can't: where all threads meet the cluster once more at the end, they do so in front of everything,
-/// too.
-void WaitLateForCluster(ir::Kernel& kernel) {
-  const auto computes = [](const ir::Worker& worker) { return worker.Computes(); };
-  const bool all_compute = std::all_of(kernel.workers.begin(), kernel.workers.end(), computes);
-  if (!kernel.leaves_alone && (kernel.Spread() == 1 || !all_compute)) return;
-  for (ir::Worker& worker : kernel.workers) {
-    if (computes(worker)) WaitForCluster(worker, /*has_met_block=*/!all_compute);
-  }
-}
-
 }  // namespace
 
 Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& diagnostics) {
@@ -142,7 +130,7 @@ Result<void> InsertSync(ir::Kernel& kernel, const Target& target, Diagnostics& d
     LinkBarriers(kernel, worker.body);
     if (target.has_grid_dependency) WaitForLaunchesBefore(worker);
   }
-  WaitLateForCluster(kernel);
+  AddFrame(kernel, traffic);
   for (size_t i = 0; i < rings.size(); ++i) DeclareRings(kernel, kernel.workers[i], rings[i]);
   return diagnostics.ErrorCount() == errors ? Result<void>() : Failure{};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The only source of synchronisation inside roles; the frame around them, which initialises barriers and keeps a cluster together,
-// is printed with every kernel that needs it (codegen/emit_kernel.cpp, lang-spec/certificate.md).
+// The only source of synchronisation: inside the roles, and of the frame around them, which initialises barriers and keeps a
+// cluster together (sync_frame.cpp).
 //
 // Turns sends and receives into waits, copies and arrivals; closes matrix groups and waits for them where their results are used;
 // releases a slot when its last read has completed; fences ordinary stores to shared memory before the copy engine or the matrix

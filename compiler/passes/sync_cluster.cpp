@@ -6,9 +6,6 @@
 // is given back to all blocks before; one that never is needs no empty barrier.
 //
 // Shares of a split sum: each instance of a block has a buffer for those of the other blocks, which is filled once.
-//
-// Where everything is filled once, no block reaches into another behind the end of what that one waits for: each leaves when it is
-// done.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -24,11 +21,6 @@ namespace {
 using ir::Op;
 using ir::OpCode;
 using ir::Region;
-
-bool UsesBarrier(OpCode code) {
-  return ir::StoresToBlocks(code) || code == OpCode::kWaitEmpty || code == OpCode::kWaitFull || code == OpCode::kExpect ||
-         code == OpCode::kArrive;
-}
 
 /// By one thread of the instance: so many bytes will come.
 void Announce(const std::string& barrier, const std::string& slot, int64_t bytes, Span span, Region& out) {
@@ -73,12 +65,6 @@ void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled
 void AddSharesBarrier(ir::Kernel& kernel, const ir::Buffer& buffer) {
   kernel.barriers.push_back(
       {ir::SharesBarrier(buffer.name), buffer.instances, 1, "all other blocks have filled their parts of " + buffer.name});
-}
-
-void WaitForCluster(ir::Worker& worker, bool has_met_block) {
-  const auto needs_it = [&](const Op& op) { return has_met_block ? ir::StoresToBlocks(op.code) : UsesBarrier(op.code); };
-  const auto first = std::find_if(worker.body.begin(), worker.body.end(), [&](const Op& op) { return Holds(op, needs_it); });
-  if (first != worker.body.end()) worker.body.insert(first, MakeOp(OpCode::kClusterWait, "", "", 0, first->span));
 }
 
 }  // namespace tkc::passes

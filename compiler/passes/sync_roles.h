@@ -99,9 +99,10 @@ void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled
 /// Stands in front of the collection of a split sum: waits for what the other blocks send.
 void AwaitShares(const ir::Kernel& kernel, const ir::Op& collect, ir::Region& out);
 void AddSharesBarrier(ir::Kernel& kernel, const ir::Buffer& buffer);
-/// Waits until all blocks of the cluster run and have initialized their barriers: in front of the first use of a barrier, or, with
-/// `has_met_block`, which says that the block's own barriers are ready, in front of the first use of another block's.
-void WaitForCluster(ir::Worker& worker, bool has_met_block);
+
+/// What all threads of the block do before the roles, so that these find their barriers, and after them, so that no block is
+/// reached into that has ended.
+void AddFrame(ir::Kernel& kernel, const PipeTraffic& traffic);
 
 /// Waits, in front of all accesses to tensors, for the end of the launches before this one. In a loop over tiles the wait stands in
 /// the body, in the first iteration, behind the operations that say where the tile lies.

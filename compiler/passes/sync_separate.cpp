@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Synchronisation where copies have roles of their own: whoever fills a slot arrives at its full barrier, whoever reads it waits
 // there and arrives at its empty one.
-#include <algorithm>
-
 #include "compiler/ir/queries.h"
 #include "compiler/passes/sync_roles.h"
 
@@ -10,9 +8,6 @@ namespace tkc::passes {
 
 void SyncSeparateRoles(ir::Kernel& kernel, const std::vector<RingsOfSends>& rings, const PipeTraffic& traffic,
                        Diagnostics& diagnostics) {
-  const bool fills_once =
-      std::includes(traffic.filled_once.begin(), traffic.filled_once.end(), traffic.exchanged.begin(), traffic.exchanged.end());
-  kernel.leaves_alone = kernel.split > 1 || (kernel.Spread() > 1 && !kernel.dynamic && fills_once);
   FullArrivals arrivals;
   for (size_t i = 0; i < rings.size(); ++i) {
     ir::Worker& worker = kernel.workers[i];

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Text of the schedule level as a tree of statements, so that operations can be taken out, doubled and exchanged.
 
-A statement is a line, or a line that opens a block with everything up to its closing brace. What is not a role is left as it is."""
+A statement is a line, or a line that opens a block with everything up to its closing brace. What is no role, and does not frame them, is left
+as it is."""
 import re
 import subprocess
 
 SYNC = ("wait_full", "wait_empty", "expect", "arrive", "advance", "mma_fence", "mma_commit", "mma_wait", "fence_async", "sync_role",
         "commit_stores", "wait_stores", "named_sync", "named_arrive", "cluster_sync", "split_send", "split_wait", "store_cluster", "cluster_wait", "wait_previous",
+        "init_barrier", "fence_barrier_init", "cluster_arrive",
         "copy_async", "commit_copies", "wait_copies", "sync_block", "move_pieces", "draw_tile", "put_tile", "put_tile_cluster",
         "take_tile")
 MUTATIONS = ("delete", "duplicate", "swap")
@@ -58,12 +60,17 @@ def print_region(region, indent, out):
             out.append("  " * indent + "}")
 
 
+def called(role):
+    """What a role is called: `load` of `worker load ..`; what frames the roles, `setup` and `ending`."""
+    return re.sub(r"^worker ", "", role.line).split()[0]
+
+
 class Program:
-    """One kernel: the lines up to its first role, then the roles."""
+    """One kernel: the lines up to its set-up, or its first role, then the roles and what frames them."""
 
     def __init__(self, text):
         lines = text.splitlines()
-        start = next(i for i, line in enumerate(lines) if line.startswith("  worker "))
+        start = next(i for i, line in enumerate(lines) if line.startswith(("  setup {", "  worker ")))
         self.head = lines[:start]
         self.roles, _ = parse_region(lines, start)
 
@@ -73,7 +80,7 @@ class Program:
         return "\n".join(out + ["}", ""])
 
     def role(self, name):
-        return next(r for r in self.roles if r.line.split()[1] == name)
+        return next(r for r in self.roles if called(r) == name)
 
 
 def kernel_text(tkc, file, kernel=None, arguments=(), condition=False):
@@ -102,7 +109,7 @@ def sites(program):
             for index, statement in enumerate(region):
                 if statement.word() in SYNC or slot_ahead(statement) is not None:
                     seen[statement.word()] = seen.get(statement.word(), 0) + 1
-                    yield f"{role.line.split()[1]}/{statement.word()}#{seen[statement.word()]}", region, index
+                    yield f"{called(role)}/{statement.word()}#{seen[statement.word()]}", region, index
                 for inner in statement.regions:
                     yield from walk(inner)
 

@@ -100,6 +100,13 @@ class GemmFixture {
               {"B_map", "B", {64, 64}, ir::Swizzle::k128, false},
               {"C_map", "C", {64, 64}, ir::Swizzle::k128, true}};
     k.shared_bytes = 230400;
+    Op elected = Make(OpCode::kIfElected, k.span, "", "", ir::kOfBlock);
+    ir::Region& by_one = elected.regions.emplace_back();
+    for (const ir::TensorMap& map : k.maps) by_one.push_back(Make(OpCode::kPrefetchMap, k.span, map.name));
+    for (const ir::Barrier& barrier : k.barriers) by_one.push_back(Make(OpCode::kInitBarrier, k.span, barrier.name));
+    by_one.push_back(Make(OpCode::kFenceBarrierInit, k.span));
+    k.setup = {Make(OpCode::kComment, k.span, "One thread initialises the barriers; all others wait for it."), std::move(elected),
+               Make(OpCode::kSyncBlock, k.span)};
   }
 
   /// `symbol`, `slot` and `number` of an operation without values.

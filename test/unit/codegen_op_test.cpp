@@ -414,6 +414,36 @@ TEST_F(OpCpp, RolesAndComments) {
   EXPECT_EQ(Print(Plain(OpCode::kComment, "why \\")), "// why \\ .\n");
 }
 
+/// Around the roles: barriers of as many elements, behind each other, share a loop.
+TEST_F(OpCpp, Frame) {
+  kernel_.barriers.push_back({"row_full", 2, 4, "", 2});
+  Op elected = Plain(OpCode::kIfElected, "", "", ir::kOfBlock);
+  elected.regions = {{Plain(OpCode::kPrefetchMap, "A_map"), Plain(OpCode::kInitBarrier, "ab_full"),
+                      Plain(OpCode::kInitBarrier, "ab_empty"), Plain(OpCode::kInitBarrier, "q_full"),
+                      Plain(OpCode::kInitBarrier, "row_full"), Plain(OpCode::kFenceBarrierInit)}};
+  kernel_.setup = {Plain(OpCode::kComment, "why"), elected, Plain(OpCode::kClusterArrive), Plain(OpCode::kSyncBlock),
+                   Plain(OpCode::kClusterSync)};
+  EXPECT_EQ(PrintedSetup(kernel_), R"(// why
+if (tk::thread::index() == 0) {
+  tk::prefetch(A_map);
+  for (int slot = 0; slot < 4; ++slot) {
+    tk::init(shared.ab_full[slot], 1);
+    tk::init(shared.ab_empty[slot], 8);
+  }
+  tk::init(shared.q_full, 1);
+  for (int instance = 0; instance < 2; ++instance) {
+    for (int slot = 0; slot < 2; ++slot) {
+      tk::init(shared.row_full[instance][slot], 4);
+    }
+  }
+  tk::fence_barrier_init();
+}
+tk::cluster::arrive();
+tk::block::sync();
+tk::cluster::sync();
+)");
+}
+
 /// A value used once by its own statement is written there; one of another statement, or one that a change might reach, is not.
 TEST_F(OpCpp, NumberedNamesHaveNoGaps) {
   const auto fill = [&](ir::ValueId value) { return Make(OpCode::kFill, {value}, {}, {symbolic::Float(0)}); };
@@ -433,7 +463,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels, threads, slot, number) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 78) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 82) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace

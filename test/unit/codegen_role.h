@@ -24,4 +24,16 @@ inline std::string PrintedRole(const ir::Kernel& kernel, const KernelUses& uses)
   return out.Take();
 }
 
+/// The same of what stands before the roles.
+inline std::string PrintedSetup(const ir::Kernel& kernel) {
+  SourceManager sources;
+  CodeWriter out;
+  const SourceStatements statements(sources);
+  SourceQuoter quoter(statements, out, false);
+  ScalarPrinter scalars(ScalarPrinter::Place::kKernel);
+  const KernelUses uses(kernel);
+  OpEmitter(kernel, uses, out, quoter, scalars).Frame(kernel.setup);
+  return out.Take();
+}
+
 }  // namespace tkc::codegen
