@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op_traits.h"
 #include "compiler/ir/queries.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/slot_views.h"
@@ -42,6 +43,12 @@ std::set<std::string> FilledAhead(const Region& region) {
   }
   ahead.merge(present);
   return ahead;
+}
+
+/// The synchronisation of slots between workers stands there already; the runtime orders the scratch of reductions.
+bool IsOrdered(OpCode code) {
+  return ir::ReducesOrScans(code) || code == OpCode::kWaitFull || code == OpCode::kWaitEmpty || code == OpCode::kArrive ||
+         code == OpCode::kSyncRole;
 }
 
 }  // namespace
@@ -276,6 +283,25 @@ void FoldedSync::Loop(Op op, State& state, Region& out) {
   Drain(source, state, out);
 }
 
+/// What an operation reads and writes in shared memory, op.def says. Whatever else has to do with it must be ordered already.
+void FoldedSync::Access(const Op& op, const Region& region, size_t index, State& state, Region& out) {
+  if (ir::FillsShared(op.code)) {
+    const Place place = PlaceOf(op.operands[0], state);
+    if (!FillsBeside(kernel_, region, index)) Write(place, op.span, state, out);
+    if (IsOwn(place))
+      state.own_written.insert(place);
+    else if (!IsGuarded(place))
+      Note(state.written, place);
+  } else if (ir::ReadsViews(op.code)) {
+    for (const ValueId operand : op.operands) {
+      if (kernel_.TypeOf(operand).space == ir::Space::kShared) Read(PlaceOf(operand, state), op.span, state, out);
+    }
+  } else {
+    Ensure(!ir::IsReplayed(op.code) || IsOrdered(op.code),
+           fmt::format("what `{}` does to shared memory is not known where copies are folded", ir::OpText(op.code)), op.span);
+  }
+}
+
 void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State& state, Region& out) {
   switch (op.code) {
     case OpCode::kReceive: return Receive(region, index, state, out);
@@ -307,21 +333,7 @@ void FoldedSync::WalkOp(const Op& op, const Region& region, size_t index, State&
       if (place != state.views.end()) state.views[op.results[0]] = place->second;
       break;
     }
-    case OpCode::kLoadShared:
-    case OpCode::kLoadLeft:
-    case OpCode::kLoadRight:
-    case OpCode::kCopyToGlobal: Read(PlaceOf(op.operands[0], state), op.span, state, out); break;
-    case OpCode::kStoreShared:
-    case OpCode::kCopyToShared: {
-      const Place place = PlaceOf(op.operands[0], state);
-      if (!FillsBeside(kernel_, region, index)) Write(place, op.span, state, out);
-      if (IsOwn(place))
-        state.own_written.insert(place);
-      else if (!IsGuarded(place))
-        Note(state.written, place);
-      break;
-    }
-    default: break;
+    default: Access(op, region, index, state, out);
   }
   out.push_back(op);
 }

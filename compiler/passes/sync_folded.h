@@ -57,6 +57,7 @@ class FoldedSync {
   void PlaceAdvances(Region& region, bool repeats, const std::set<std::string>& elsewhere) const;
   Region Walk(const Region& region, State& state);
   void WalkOp(const Op& op, const Region& region, size_t index, State& state, Region& out);
+  void Access(const Op& op, const Region& region, size_t index, State& state, Region& out);
   void Receive(const Region& region, size_t index, State& state, Region& out);
   void Copies(const Op& send, State& state, Region& out, bool is_checked);
   void Prologue(const Op& unroll, State& state, Region& out);
