@@ -105,7 +105,7 @@ class OpEmitter {
   std::string Argument(ir::ValueId id) const { return Value(id).text; }
   /// All operands, each behind a comma.
   std::string Arguments(const ir::Op& op) const;
-  /// A right operand whose left one is a tile of registers: on AMD its elements lie in another order then.
+  /// A right operand whose left one is a tile of registers, where its elements lie in another order then.
   bool IsBesideRegisters(ir::ValueId right) const;
   std::string TileType(ir::ValueId id) const;
   /// What the layout of the tile is called; `using` of those that are not the role's.

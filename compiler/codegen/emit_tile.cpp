@@ -296,7 +296,7 @@ CppExpr OpEmitter::Expression(const Op& op) {
 }
 
 bool OpEmitter::IsBesideRegisters(ir::ValueId right) const {
-  if (!TargetOf(kernel_).is_hip) return false;
+  if (!TargetOf(kernel_).permutes_right_operand) return false;
   bool found = false;
   ir::ForEachOp(role_->body, [&](const Op& op) {
     found |=

@@ -29,7 +29,7 @@ BoxesOfTensors CopiedInPieces(const ir::Kernel& kernel) {
 }
 
 std::string ReachOfPieces(const ir::Kernel& kernel, const std::vector<int64_t>& box) {
-  if (!TargetOf(kernel).is_hip) return "";
+  if (!TargetOf(kernel).loads_by_offset) return "";
   std::vector<std::string> extents;
   for (const int64_t extent : box) extents.push_back(fmt::format("{}", extent));
   return fmt::format(", {{{}}}", Join(extents));

@@ -31,7 +31,7 @@ struct ProductUnit {
 };
 
 inline ProductUnit UnitOf(const Target& target, const ir::RegisterLayout& l) {
-  if (!target.has_matrix_group) return {l.RowsPerBlock(), l.ColsPerBlock(), kDepthOfWarp, target.is_hip ? 2 * kDepthOfWarp : 0};
+  if (!target.has_matrix_group) return {l.RowsPerBlock(), l.ColsPerBlock(), kDepthOfWarp, target.wide_depth};
   const MatrixShape& shape = ShapeOf(target);
   return {shape.m, shape.n_step, shape.k};
 }

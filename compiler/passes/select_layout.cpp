@@ -141,8 +141,7 @@ bool WantsWholeRows(const ir::Worker& worker) {
 /// one in which they read least of the operands from shared memory, among those that divide every tile.
 ir::RegisterLayout MatrixLayout(const ir::Kernel& kernel, const ir::Worker& worker, const Target& target) {
   constexpr int64_t kFragmentCols = 16;  // of the right operand: what one load of four 8 x 8 matrices brings
-  ir::RegisterLayout layout;
-  if (target.is_hip) layout = {4, 4, 1, 16, ir::kWarpsOfInstance, 1, true};
+  const ir::RegisterLayout layout = target.fragment;
   if (WantsWholeRows(worker)) return layout;
   const int64_t warp_rows = int64_t{layout.halves} * layout.lane_rows;
   ir::RegisterLayout best = layout;

@@ -121,7 +121,8 @@ inline constexpr Target kSm100a = {.name = "sm_100a",
                                    .has_async_copy = true,
                                    .matrix_shapes = {}};
 
-/// What the CDNA generations have in common: waves of 64 lanes, chiplets, copies that are counted.
+/// What the CDNA generations have in common: waves of 64 lanes, chiplets, copies that are counted, fragments that
+/// lanes hold by columns.
 constexpr Target LikeCdna(Target target) {
   target.implemented = true;
   target.lanes = 64;
@@ -131,6 +132,10 @@ constexpr Target LikeCdna(Target target) {
   target.counts_copy_instructions = true;
   target.alternates = true;
   target.loads_tiles_whole = true;
+  target.fragment = {4, 4, 1, 16, 4, 1, true};
+  target.wide_depth = 32;
+  target.permutes_right_operand = true;
+  target.loads_by_offset = true;
   target.chiplets = 8;
   target.has_async_copy = true;
   return target;

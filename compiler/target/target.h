@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/layout/register_layout.h"
 #include "compiler/layout/wave_banks.h"
 #include "compiler/support/dtype.h"
 
@@ -55,11 +56,15 @@ struct Target {
   bool has_grid_dependency = false;       // a launch may begin under the end of the one before
   bool stages_copies = false;             // copies of operands go through registers, fetched a step before they are put down
   bool loads_tiles_whole = false;  // its compiler has all loads of a tile under way, each in registers, before it uses the first
-  bool loads_ahead = false;        // fragments of a loop's first product are loaded in front of the last product before it
-  bool advances_copies = false;    // copies in a loop keep where their pieces lie
-  int most_slots = 6;              // of a pipe that says none: more hide no latency that fewer do not
-  int chiplets = 1;                // groups of multiprocessors with a cache each, to which blocks go in turn
-  int copy_bytes = 16;             // that one asynchronous copy instruction of a thread moves
+  layout::RegisterLayout fragment = layout::kMatrixFragment;  // in which its matrix unit leaves a product, over an instance's rows
+  int64_t wide_depth = 0;  // K of a step of fragments, where it divides K: loads then bring 16 bytes a lane; 0: none does
+  bool permutes_right_operand = false;  // a right operand beside a left one in registers has its elements in another order
+  bool loads_by_offset = false;         // loads of pieces count bytes from the tensor's start in 32 bits: a launcher says how far
+  bool loads_ahead = false;             // fragments of a loop's first product are loaded in front of the last product before it
+  bool advances_copies = false;         // copies in a loop keep where their pieces lie
+  int most_slots = 6;                   // of a pipe that says none: more hide no latency that fewer do not
+  int chiplets = 1;                     // groups of multiprocessors with a cache each, to which blocks go in turn
+  int copy_bytes = 16;                  // that one asynchronous copy instruction of a thread moves
   std::string_view runtime_header = "tk/sm90.h";
   bool has_tensor_copy = false;   // TMA
   bool has_matrix_group = false;  // wgmma
