@@ -94,7 +94,8 @@ class AdvancingReads {
 
   /// Of a thread, beside those for addresses. Blocks of a cluster need more of these: where each other's memory is.
   int64_t RegistersForTiles() const {
-    return RegistersOfResident(kernel_, target_) - (kernel_.Spread() > 1 ? kForAddresses : kForAddressesAhead);
+    return RegistersOfResident(kernel_, target_) -
+           (kernel_.Spread() > 1 ? target_.beside_tiles.for_addresses : target_.beside_tiles.for_addresses_ahead);
   }
 
   /// Wherever what is loaded early is in use.

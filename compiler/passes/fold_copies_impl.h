@@ -66,7 +66,8 @@ class Folding {
         lacks_room_(LacksRoom(kernel, target)),
         channels_(Channels(kernel)),
         threads_(ThreadsOf(worker, target)),
-        registers_(ShareRegisters(kernel, target).computing - kForAddresses - MostKeptTiles(kernel, worker).registers),
+        registers_(ShareRegisters(kernel, target).computing - target.beside_tiles.for_addresses -
+                   MostKeptTiles(kernel, worker).registers),
         stage_(kernel.UsedNames().Free("stage")) {
     for (const ir::Pipe& pipe : kernel.pipes) slots_[pipe.name] = pipe.slots;
   }

@@ -147,7 +147,10 @@ class Invariants {
 };
 
 /// Of a thread, beside what it keeps. Blocks that share a tile need more of these: where each other's memory is.
-int64_t ForAddresses(const ir::Kernel& kernel) { return kForAddresses + (kernel.Spread() > 1 ? kForAddressesAhead : 0); }
+int64_t ForAddresses(const ir::Kernel& kernel, const Target& target) {
+  const RegistersBesideTiles& beside = target.beside_tiles;
+  return beside.for_addresses + (kernel.Spread() > 1 ? beside.for_addresses_ahead : 0);
+}
 
 /// Of tiles that do not fit together the last stay in the loop, which stands at `i`: the more leave, the more registers they take.
 /// Returns how many have left.
@@ -193,9 +196,10 @@ void Visit(const ir::Kernel& kernel, const ReshapedLayouts& reshaped, Region& re
 }
 
 /// Where all of them fit, no loop is asked about alone.
-void Hoist(const ir::Kernel& kernel, ir::Worker& worker, int64_t budget) {
+void Hoist(const ir::Kernel& kernel, ir::Worker& worker, const Target& target) {
+  const int own = kernel.RegistersOf(worker), budget = own != 0 ? own : target.registers.AtEntry(kernel.threads);
   const auto fits = [&] {
-    return MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers + ForAddresses(kernel) <= budget;
+    return MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers + ForAddresses(kernel, target) <= budget;
   };
   const ReshapedLayouts reshaped(kernel, worker);
   Region before = worker.body;
@@ -265,8 +269,7 @@ Result<void> HoistInvariants(ir::Kernel& kernel, const Target& target, Diagnosti
   for (ir::Worker& worker : kernel.workers) {
     if (!worker.Computes()) continue;
     quotients.Name(worker);
-    const int own = kernel.RegistersOf(worker);
-    Hoist(kernel, worker, own != 0 ? own : target.registers.AtEntry(kernel.threads));
+    Hoist(kernel, worker, target);
   }
   return {};
 }

@@ -272,7 +272,7 @@ bool HasRoomAhead(const ir::Kernel& kernel, const ir::Worker& worker, const Targ
       const auto type = [&](size_t operand) -> const ir::Type& { return kernel.TypeOf(op.operands[operand]); };
       int64_t needed = RegistersOfTwoSteps(type(0), type(1), type(2), worker.layout);
       for (const auto& [sum, kept] : sums) needed += sum == op.operands[0] ? 0 : kept;
-      return needed <= ForProducts(shares, region);
+      return needed <= ForProducts(shares, target, region);
     });
   };
   bool has_room_everywhere = has_room(worker.body);

@@ -17,10 +17,6 @@
 namespace tkc::passes {
 namespace {
 
-/// Beside the sums of matrix instructions that a warpgroup has in flight, as ptxas reports (C7602). Of 208 sums in 232 registers it
-/// spills all (C7512).
-constexpr int64_t kForOperands = 26;
-
 /// The mutable tiles that are in use at once, as sums are through the loops that add to them.
 int64_t KeptRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
   const auto registers = [&](ir::ValueId tile) {
@@ -54,7 +50,7 @@ int64_t InstructionRegisters(const ir::Kernel& kernel, const Target& target, con
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (op.code == ir::OpCode::kMma) cols = std::max(cols, std::min(widest, kernel.TypeOf(op.operands[0]).cols));
   });
-  return cols == 0 ? 0 : cols / 2 + kForOperands;
+  return cols == 0 ? 0 : cols / 2 + target.beside_tiles.for_operands;
 }
 
 /// Whether a tile is loaded turned whose elements come one by one, each in a register, before they are packed: not those that come
@@ -84,14 +80,14 @@ bool TakesMoreThanTiles(const ir::Kernel& kernel, const ir::Worker& worker) {
 }
 
 /// Addresses of further tensors, beside `kept` registers of tiles.
-int64_t RegistersOfFurtherTensors(const ir::Worker& worker, int64_t kept) {
+int64_t RegistersOfFurtherTensors(const ir::Worker& worker, const RegistersBesideTiles& beside, int64_t kept) {
   constexpr size_t kFew = 2;
   std::set<std::string> tensors;
   ForEachOp(worker.body, [&](const ir::Op& op) {
     if (ir::LoadsTile(op) || op.code == ir::OpCode::kStore) tensors.insert(op.symbol);
   });
-  const int64_t for_third = tensors.size() > kFew ? kept / kKeptPerAddress : 0;
-  const int64_t for_fourth = tensors.size() > kFew + 1 ? kept / kKeptPerFourth : 0;
+  const int64_t for_third = tensors.size() > kFew ? kept / beside.kept_per_address : 0;
+  const int64_t for_fourth = tensors.size() > kFew + 1 ? kept / beside.kept_per_fourth : 0;
   return for_third + for_fourth;
 }
 
@@ -126,20 +122,21 @@ bool StoresCutBlocks(const ir::Worker& worker) {
 
 /// Each block may take what its tiles need and some for the addresses of its loads, which all are issued before the first is used,
 /// or of its stores; loads with only elementwise operations between them count together.
-int64_t EstimatedRegisters(const ir::Kernel& kernel, const ir::Worker& worker) {
+int64_t EstimatedRegisters(const ir::Kernel& kernel, const RegistersBesideTiles& beside, const ir::Worker& worker) {
   const bool stages = kernel.dynamic || Contains(worker.body, ir::OpCode::kStoreShared);
-  const int64_t for_staging = stages ? kForAddressesOfStaging : 0;
+  const int64_t for_staging = stages ? beside.for_addresses_of_staging : 0;
   const int64_t stored = MostStoredRegisters(kernel, worker, Columns::kHeldUnpacked);
   const int64_t kept = MostKeptTiles(kernel, worker, Loads::kInPlace, Columns::kHeldUnpacked).registers;
   const bool takes_more = TakesMoreThanTiles(kernel, worker);
   // What goes by these allowances where there is more of them, or little else.
-  const int64_t for_columns = takes_more || kept < kKeptBesideColumns ? 0 : RegistersOfColumnAddresses(kernel, worker);
-  const int64_t for_addresses = kForAddressesOfAll + RegistersOfFurtherTensors(worker, kept) + for_columns;
+  const int64_t for_columns = takes_more || kept < beside.kept_beside_columns ? 0 : RegistersOfColumnAddresses(kernel, worker);
+  const int64_t for_addresses = beside.for_addresses_of_all + RegistersOfFurtherTensors(worker, beside, kept) + for_columns;
   const int64_t together = MostKeptTiles(kernel, worker, Loads::kTogether, Columns::kHeld).registers;
   const int64_t live = MostLiveRegisters(kernel, worker, Columns::kHeldUnpacked);
-  const int64_t most = std::max({kept + for_addresses + for_staging, together + kForPositions, live + kForPositions,
-                                 stored > 0 ? stored + kForAddressesOfStores + (StoresCutBlocks(worker) ? kForEnds : 0) : 0});
-  return takes_more ? most + kForWhatNoTileShows : most;
+  const int64_t most =
+      std::max({kept + for_addresses + for_staging, together + beside.for_positions, live + beside.for_positions,
+                stored > 0 ? stored + beside.for_addresses_of_stores + (StoresCutBlocks(worker) ? beside.for_ends : 0) : 0});
+  return takes_more ? most + beside.for_what_no_tile_shows : most;
 }
 
 /// Kernels without products stream: blocks of them share a multiprocessor, and the more there are, the more loads are in flight.
@@ -150,7 +147,7 @@ void ShareMultiprocessor(ir::Kernel& kernel, const Target& target) {
   int64_t most = 0;
   for (const ir::Worker& worker : kernel.workers) {
     if (Multiplies(worker.body)) return;
-    most = std::max(most, EstimatedRegisters(kernel, worker));
+    most = std::max(most, EstimatedRegisters(kernel, target.beside_tiles, worker));
   }
   if (most == 0) return;  // no worker
   const int64_t needed = RoundUp(most, rule.unit);
@@ -230,7 +227,9 @@ class OneBlock {
   }
 
  private:
-  int64_t Beside() const { return target_.has_matrix_group ? kForOperands : kForAddresses; }
+  int64_t Beside() const {
+    return target_.has_matrix_group ? target_.beside_tiles.for_operands : target_.beside_tiles.for_addresses;
+  }
   int64_t Left() const { return shares_.computing - Beside(); }
   bool Fits(int64_t registers) const { return registers <= Left(); }
 

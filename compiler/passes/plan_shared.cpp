@@ -102,7 +102,7 @@ int64_t BytesForSlots(const ir::Kernel& kernel, const Target& target, int64_t fi
   if (!target.folds_copies || kernel.resident > 0) return SharedLimit(kernel, target);
   for (const ir::Worker& worker : kernel.workers) {
     if (!worker.Computes()) continue;
-    const int64_t registers = MostLiveRegisters(kernel, worker) + kForAddresses;
+    const int64_t registers = MostLiveRegisters(kernel, worker) + target.beside_tiles.for_addresses;
     if (registers * kernel.threads * 2 > target.registers.file) return target.shared_memory_per_block;
   }
   const int64_t half = target.SharedMemoryOfEach(2);
@@ -115,8 +115,8 @@ int ResidentBlocks(const ir::Kernel& kernel, const Target& target) {
   int64_t blocks = target.threads_per_processor / kernel.threads;
   for (const ir::Worker& worker : kernel.workers) {
     if (!target.loads_tiles_whole || !worker.Computes()) continue;
-    const int64_t needed =
-        MostKeptTiles(kernel, worker).registers + MostLiveRegisters(kernel, worker) + kForAddresses + kForWholeLoads;
+    const int64_t needed = MostKeptTiles(kernel, worker).registers + MostLiveRegisters(kernel, worker) +
+                           target.beside_tiles.for_addresses + target.beside_tiles.for_whole_loads;
     blocks = std::min(blocks, target.registers.file / (kernel.threads * needed));
   }
   return static_cast<int>(std::clamp<int64_t>(blocks, 1, kernel.resident));

@@ -35,7 +35,7 @@ RegisterShares DealToRoles(const ir::Kernel& kernel, const Target& target) {
     const int64_t left = shares.at_entry * warpgroups - shares.copying * (warpgroups - computing);
     shares.computing = std::min<int64_t>(target.registers.most, left / computing / unit * unit);
   }
-  shares.for_tiles = shares.computing - kForAddresses;
+  shares.for_tiles = shares.computing - target.beside_tiles.for_addresses;
   return shares;
 }
 
@@ -48,17 +48,18 @@ bool HasProducts(const ir::Kernel& kernel) {
 RegisterShares DealToBlocks(const ir::Kernel& kernel, const Target& target) {
   RegisterShares shares;
   shares.at_entry = shares.computing = RegistersOfResident(kernel, target);
-  shares.for_tiles = shares.computing - (HasProducts(kernel) ? kForAddresses : kForAddressesOfMany);
+  shares.for_tiles =
+      shares.computing - (HasProducts(kernel) ? target.beside_tiles.for_addresses : target.beside_tiles.for_addresses_of_many);
   return shares;
 }
 
 }  // namespace
 
-int64_t ForProducts(const RegisterShares& shares, const ir::Region& region) {
+int64_t ForProducts(const RegisterShares& shares, const Target& target, const ir::Region& region) {
   constexpr int64_t kOperands = 2;
   int64_t received = 0;
   for (const ir::Op& op : region) received += op.code == ir::OpCode::kReceive ? static_cast<int64_t>(op.results.size()) : 0;
-  return shares.for_tiles - kForFurtherCopies * std::max<int64_t>(0, received - kOperands);
+  return shares.for_tiles - target.beside_tiles.for_further_copies * std::max<int64_t>(0, received - kOperands);
 }
 
 RegisterShares ShareRegisters(const ir::Kernel& kernel, const Target& target) {

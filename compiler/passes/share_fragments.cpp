@@ -81,14 +81,15 @@ void Share(Region& region, ValueId again, ValueId fragment) {
   }
 }
 
-void ShareWithin(const ir::Kernel& kernel, const ir::Worker& worker, const RegisterShares& shares, Region& region) {
+void ShareWithin(const ir::Kernel& kernel, const ir::Worker& worker, const RegisterShares& shares, const Target& target,
+                 Region& region) {
   for (Op& op : region) {
-    for (Region& inner : op.regions) ShareWithin(kernel, worker, shares, inner);
+    for (Region& inner : op.regions) ShareWithin(kernel, worker, shares, target, inner);
   }
   for (const auto& [again, fragment] : RepeatedLoads(kernel, worker).Find(region)) {
     Region before = region;
     Share(region, again, fragment);
-    if (MostLiveRegisters(kernel, worker) > ForProducts(shares, region)) region = std::move(before);
+    if (MostLiveRegisters(kernel, worker) > ForProducts(shares, target, region)) region = std::move(before);
   }
 }
 
@@ -97,7 +98,7 @@ void ShareWithin(const ir::Kernel& kernel, const ir::Worker& worker, const Regis
 Result<void> ShareFragments(ir::Kernel& kernel, const Target& target, Diagnostics&) {
   const RegisterShares shares = ShareRegisters(kernel, target);
   for (ir::Worker& worker : kernel.workers) {
-    if (worker.Computes()) ShareWithin(kernel, worker, shares, worker.body);
+    if (worker.Computes()) ShareWithin(kernel, worker, shares, target, worker.body);
   }
   return {};
 }

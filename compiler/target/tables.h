@@ -121,8 +121,7 @@ inline constexpr Target kSm100a = {.name = "sm_100a",
                                    .has_async_copy = true,
                                    .matrix_shapes = {}};
 
-/// What the CDNA generations have in common: waves of 64 lanes, chiplets, copies that are counted, fragments that
-/// lanes hold by columns.
+/// What the CDNA generations have in common: waves of 64 lanes, chiplets, copies that are counted, fragments by columns.
 constexpr Target LikeCdna(Target target) {
   target.implemented = true;
   target.lanes = 64;

@@ -11,6 +11,7 @@
 #include "compiler/layout/register_layout.h"
 #include "compiler/layout/wave_banks.h"
 #include "compiler/support/dtype.h"
+#include "compiler/target/registers_beside_tiles.h"
 
 namespace tkc {
 
@@ -48,6 +49,7 @@ struct Target {
   int lanes = 32;           // of a warp
   int named_barriers = 16;  // 0 is the block's own
   RegisterRule registers;
+  RegistersBesideTiles beside_tiles = {};
   bool is_hip = false;
   bool folds_copies = false;              // no engine that copies and signals a barrier: who computes issues the copies, too
   bool counts_copy_instructions = false;  // its waits count copy instructions of a thread, not groups of them
