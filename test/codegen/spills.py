@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""spills.py BUILD [--target NAME,..] [--draw SEED] [FILE.tk ..]: ptxas spills nothing of any schedule set of these files, by default of all examples,
-for any of these targets, by default all of NVIDIA's, but for what is ALLOWED. tools/test --all does it: minutes of nvcc. Needs a CUDA toolkit, and no GPU."""
+"""spills.py BUILD [--target NAME,..] [--draw SEED] [--frames] [FILE.tk ..]: ptxas spills nothing of any schedule set of these files, by default of all
+examples, for any of these targets, by default all of NVIDIA's, but for what is ALLOWED. With --frames no array lies in memory, either. tools/test --all does it: minutes of nvcc. Needs a CUDA toolkit, and no GPU."""
 import argparse
 import concurrent.futures
 import os
@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "test"))
 import drawing  # noqa: E402
 
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-KERNEL = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores", re.S)
+KERNEL = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores", re.S)
 TARGETS = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_120")
 
 # Bytes that may be spilled, of sets which all that fit are slower than. On an H200 softmax of 100003 columns reaches 0.913 of the copy
@@ -29,7 +29,7 @@ def allowed(name, target):
     return max((limit for (kernel, of), limit in ALLOWED.items() if of == target and kernel in name), default=0)
 
 
-def spills_of(tkc, source, target):
+def spills_of(tkc, source, target, frames):
     """[what is wrong]: a line for each kernel that spills, or what tkc or nvcc said."""
     with tempfile.TemporaryDirectory(prefix="spills.") as folder:
         made = subprocess.run([tkc, source, f"--target={target}", "-o", f"{folder}/kernel.cu"], capture_output=True, text=True)
@@ -42,7 +42,8 @@ def spills_of(tkc, source, target):
     kernels = KERNEL.findall(said)
     if done.returncode != 0 or not kernels:
         return [said[:2000]]
-    return [f"{name}: {stored} bytes of registers spilled" for name, stored in kernels if int(stored) > allowed(name, target)]
+    spilled = [f"{name}: {stored} bytes of registers spilled" for name, _, stored in kernels if int(stored) > allowed(name, target)]
+    return spilled + [f"{name}: {frame} bytes of arrays in memory" for name, frame, _ in kernels if frames and int(frame) > 0]
 
 
 def main():
@@ -50,6 +51,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--target", default=",".join(TARGETS))
     parser.add_argument("--draw", help="a seed: one file in five")
+    parser.add_argument("--frames", action="store_true", help="nor are there arrays in memory")
     parser.add_argument("sources", nargs="*")
     options = parser.parse_intermixed_args()
     if not os.path.exists(NVCC):
@@ -60,7 +62,7 @@ def main():
     jobs = [(source, target) for target in options.target.split(",") for source in drawing.drawn(sources, options.draw)]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for (source, target), faults in zip(jobs, pool.map(lambda job: spills_of(tkc, *job), jobs)):
+        for (source, target), faults in zip(jobs, pool.map(lambda job: spills_of(tkc, *job, options.frames), jobs)):
             for fault in faults:
                 print(f"{source}, {target}: {fault}")
             failed += bool(faults)

@@ -101,6 +101,17 @@ TK_DEVICE register_tile<uint32_t, R, C, L> random_each(uint64_t seed, const regi
     return result;
 }
 
+/// Each word but the last becomes the one Step behind it, if they move. (In a loop over steps nvcc would not unroll this one, and keep
+/// the words in memory.)
+template <int Step, int N>
+TK_DEVICE void move_down(uint32_t (&words)[N], bool moves) {
+    TK_UNROLL
+    for (int n = 0; n < N - Step; ++n) {
+        const uint32_t here = words[n], there = words[n + Step];  // by value, as in word_run
+        words[n] = moves ? there : here;
+    }
+}
+
 /// Of numbers that follow each other in each run of a row, from anywhere on: a run of E lies in E / 4 + 1 blocks, whose words move up
 /// to its first.
 template <class T, int R, int C, class L>
@@ -120,15 +131,8 @@ TK_DEVICE register_tile<uint32_t, R, C, L> random_shifted(uint64_t seed, const r
         uint32_t word[4 * blocks];
         TK_UNROLL
         for (int k = 0; k < 4 * blocks; ++k) word[k] = block[k / 4].word[k % 4];
-        TK_UNROLL
-        for (int step = 2; step > 0; step /= 2) {
-            const bool moves = (first & uint64_t(step)) != 0;
-            TK_UNROLL
-            for (int k = 0; k < E + step - 1; ++k) {
-                const uint32_t here = word[k], there = word[k + step];  // by value, as in shifted_word
-                word[k] = moves ? there : here;
-            }
-        }
+        move_down<2>(word, (first & 2) != 0);
+        move_down<1>(word, (first & 1) != 0);
         TK_UNROLL
         for (int e = 0; e < E; ++e) result.data[n + e] = word[e];
     }

@@ -206,6 +206,20 @@ TK_DEVICE Word shuffle_word(const Word& x, int lane) {
     return __builtin_bit_cast(Word, v);
 }
 
+/// One of two words. By value, as in word_run: nvcc would choose an address, too.
+template <class Word>
+TK_DEVICE Word chosen_word(bool is_first, const Word& first, const Word& second) {
+    using parts = vector<uint32_t, int(sizeof(Word)) / 4>;
+    auto result = __builtin_bit_cast(parts, first);
+    const auto others = __builtin_bit_cast(parts, second);
+    TK_UNROLL
+    for (int n = 0; n < int(sizeof(Word)) / 4; ++n) {
+        const uint32_t here = result.value[n], there = others.value[n];
+        result.value[n] = is_first ? here : there;
+    }
+    return __builtin_bit_cast(Word, result);
+}
+
 /// Element k of a word of V, where k is known when the kernel runs only.
 template <class T, int V, class Word>
 TK_DEVICE T chosen_element(const Word& x, int k) {
@@ -249,7 +263,7 @@ struct stored_stretch {
         for (int b = 0; b < blocks; ++b) {
             const int here = n + b * Tile::number_of({0, 1, 0, 0});
             const Word last = shuffle_word(run(here, runs - 1), lane_before);
-            const auto words = shifted(b == 0 || lane_col > 0 ? last : previous, here);
+            const auto words = shifted(b == 0 ? last : chosen_word(lane_col > 0, last, previous), here);
             previous = last;
             TK_UNROLL
             for (int k = 0; k < runs; ++k) {
