@@ -225,6 +225,7 @@ Outcome Machine::Execute(Context& c) {
       return Outcome::kRan;
     case OpCode::kWaitStores: WaitStores(c); return Outcome::kRan;
     case OpCode::kReduce:
+    case OpCode::kReduceThreads:
     case OpCode::kCumsum: return ran(Touch(c) && Reduce(c));
     case OpCode::kSplitSend: return ran(Touch(c) && SendShares(c));
     case OpCode::kSplitCollect: return ran(Touch(c) && Collect(c));

@@ -178,6 +178,7 @@ void Places::Fill(const Op& op, Step& step) {
       ElementOf(op, step, op.scalars.size());
       return AddAccesses(op, step);
     case OpCode::kReduce:
+    case OpCode::kReduceThreads:
     case OpCode::kCumsum:
       if (!op.symbol.empty()) step.buffer = BufferOf(op.symbol);
       return AddAccesses(op, step);

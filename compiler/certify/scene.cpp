@@ -40,6 +40,7 @@ std::string Doing(const ir::Kernel& kernel, const ir::Op& op) {
     case OpCode::kLoadShared:
     case OpCode::kCopyToGlobal: return fmt::format("reads `{}`", ViewName(kernel, op));
     case OpCode::kReduce:
+    case OpCode::kReduceThreads:
     case OpCode::kCumsum: return fmt::format("reduces over `{}`", op.symbol);
     case OpCode::kSplitSend: return fmt::format("sends its shares into `{}`", op.symbol);
     case OpCode::kSplitWait: return fmt::format("waits for the shares of all blocks (`{}`)", op.symbol);

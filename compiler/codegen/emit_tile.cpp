@@ -22,6 +22,7 @@ bool IsPure(const Op& op) {
     case OpCode::kCat:
     case OpCode::kReshape:
     case OpCode::kAligned:
+    case OpCode::kReduceOwn:
     case OpCode::kView:
     case OpCode::kRead:
     case OpCode::kGather:
@@ -202,7 +203,9 @@ CppExpr OpEmitter::Reduce(const Op& op) {
   const std::string_view name = op.code == OpCode::kCumsum ? "cumsum" : ReduceName(op.Function());
   const bool meets = !role_->warps_meet.empty() && ir::SpansWarps(op, role_->layout);
   const std::string scratch = op.symbol.empty() ? "" : ", " + Buffer(op.symbol) + (meets ? ", " + WarpsMeet() : "");
-  return {fmt::format("tk::{}_{}({}{})", op.IsOfRows() ? "row" : "col", name, Argument(op.operands[0]), scratch)};
+  const std::string_view scope = op.code == OpCode::kReduceOwn ? "thread::" : "";
+  const std::string_view of = op.code == OpCode::kReduceThreads ? "_of_threads" : "";
+  return {fmt::format("tk::{}{}_{}{}({}{})", scope, op.IsOfRows() ? "row" : "col", name, of, Argument(op.operands[0]), scratch)};
 }
 
 CppExpr OpEmitter::Read(const Op& op) {
@@ -262,6 +265,8 @@ CppExpr OpEmitter::Expression(const Op& op) {
       return {fmt::format("tk::convert{}<{}>({})", op.Is(ir::kConvertAnew) ? "_anew" : "",
                           CppType(kernel_.TypeOf(op.results[0]).dtype), argument())};
     case OpCode::kReduce:
+    case OpCode::kReduceOwn:
+    case OpCode::kReduceThreads:
     case OpCode::kCumsum: return Reduce(op);
     case OpCode::kTranspose: return {fmt::format("tk::transposed({})", argument())};
     case OpCode::kAligned: return {fmt::format("tk::aligned({})", argument())};

@@ -38,6 +38,8 @@ constexpr OpFormat kFormats[] = {
     {OpCode::kSelect, "$k"},
     {OpCode::kConvert, "$o $e", "|anew"},
     {OpCode::kReduce, "$u $l $o [scratch $s]"},
+    {OpCode::kReduceOwn, "$u $l $o"},
+    {OpCode::kReduceThreads, "$u $l $o [scratch $s]"},
     {OpCode::kCumsum, "$l $o [scratch $s]"},
     {OpCode::kTranspose, "$o"},
     {OpCode::kPart, "$o at $a , $a"},

@@ -72,7 +72,9 @@ constexpr bool ComputesElements(OpCode code) { return IsElementwise(code) || IsM
 /// Changes a variable, or a part of it, to a value.
 constexpr bool Assigns(OpCode code) { return code == OpCode::kAssign || code == OpCode::kAssignPart; }
 /// Threads that hold parts of one row or column exchange partial results; warps do so through a scratch buffer (Op::symbol).
-constexpr bool ReducesOrScans(OpCode code) { return code == OpCode::kReduce || code == OpCode::kCumsum; }
+constexpr bool ReducesOrScans(OpCode code) {
+  return code == OpCode::kReduce || code == OpCode::kReduceThreads || code == OpCode::kCumsum;
+}
 /// Whether the warps of such a layout do so.
 inline bool SpansWarps(const Op& reduction, const RegisterLayout& layout) {
   return reduction.IsOfRows() ? layout.RowSpansWarps() : layout.ColumnSpansWarps();
@@ -88,8 +90,8 @@ inline ValueId SumOf(const Op& product) { return AddsProduct(product.code) ? pro
 /// Computes on the worker's own tiles and changes neither memory nor scalars.
 constexpr bool OnlyComputes(OpCode code) {
   return ComputesElements(code) || Assigns(code) || ReducesOrScans(code) || IsPartOrTranspose(code) || code == OpCode::kVar ||
-         code == OpCode::kMatmul || code == OpCode::kAccumulate || code == OpCode::kAligned || code == OpCode::kReshape ||
-         code == OpCode::kCat;
+         code == OpCode::kReduceOwn || code == OpCode::kMatmul || code == OpCode::kAccumulate || code == OpCode::kAligned ||
+         code == OpCode::kReshape || code == OpCode::kCat;
 }
 
 // ---- memory

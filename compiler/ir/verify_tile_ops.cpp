@@ -38,6 +38,8 @@ void Verifier::CheckTileOp(const Op& op) {
     case OpCode::kBinary:
     case OpCode::kSelect: return CheckElementwise(op);
     case OpCode::kReduce:
+    case OpCode::kReduceOwn:
+    case OpCode::kReduceThreads:
     case OpCode::kCumsum:
     case OpCode::kTranspose: return CheckReduce(op);
     case OpCode::kPart:
@@ -247,7 +249,7 @@ void Verifier::CheckReduce(const Op& op) {
     std::swap(wanted.rows, wanted.cols);
     if (level_ == Level::kSchedule && wanted.space != Space::kShared) OpFault(op, "only a view of shared memory can be turned");
   } else {
-    if (op.code == OpCode::kReduce) (op.IsOfRows() ? wanted.cols : wanted.rows) = 1;
+    if (op.code != OpCode::kCumsum) (op.IsOfRows() ? wanted.cols : wanted.rows) = 1;
     if (level_ == Level::kSchedule && !op.symbol.empty() && !FindBuffer(op.symbol))
       OpFault(op, "no scratch buffer `{}`", op.symbol);
   }

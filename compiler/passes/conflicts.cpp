@@ -108,6 +108,7 @@ void Collector::Visit(const Op& op) {
     case OpCode::kStoreAsync: return Engine(op, AccessClass::kEngineRead);
     case OpCode::kMma: return Operands(op);
     case OpCode::kReduce:
+    case OpCode::kReduceThreads:
     case OpCode::kCumsum: return Scratch(op);
     case OpCode::kSplitSend: return Fragments(op, true);
     case OpCode::kSplitCollect: return Fragments(op, false);

@@ -165,6 +165,8 @@ class Following {
       case OpCode::kCat:
       case OpCode::kLoadShared: return Meet(op, operand, lines);
       case OpCode::kReduce:
+      case OpCode::kReduceOwn:
+      case OpCode::kReduceThreads:
       case OpCode::kCumsum: stay_ &= lines.axis == (op.IsOfRows() ? kRows : kColumns); return Reach(op.results[0], lines);
       case OpCode::kAssign:
         if (operand == op.operands[1]) Reach(op.operands[0], lines);

@@ -323,6 +323,7 @@ void Staging::RewriteOp(const Op& source, Region& out) {
     case OpCode::kMatmul:
     case OpCode::kAccumulate: return RewriteProduct(op, out);
     case OpCode::kReduce:
+    case OpCode::kReduceThreads:
     case OpCode::kCumsum: return RewriteReduce(std::move(op), out);
     case OpCode::kReshape: return RewriteReshape(std::move(op), out);
     case OpCode::kCat: return RewriteCat(std::move(op), out);

@@ -258,6 +258,10 @@ TEST_F(OpCpp, ReductionsPositionsParts) {
   EXPECT_EQ(Print(Make(OpCode::kPart, {New(Reg(64, 32))}, {x_}, {I(0), I(32)})), "const auto r_5 = tk::columns<32>(x, 32);\n");
   EXPECT_EQ(Print(Make(OpCode::kReshape, {New(Reg(128, 32))}, {x_})), "const auto r_6 = tk::reshape<128, 32, layout>(x);\n");
   EXPECT_EQ(Print(Make(OpCode::kTranspose, {New(Smem(64, 128))}, {view_})), "const auto r_7 = tk::transposed(v);\n");
+  EXPECT_EQ(Print(Make(OpCode::kReduceOwn, {New(Reg(64, 1))}, {x_}, {}, "", "rows", max)),
+            "const auto r_8 = tk::thread::row_max(x);\n");
+  EXPECT_EQ(Print(Make(OpCode::kReduceThreads, {New(Reg(64, 1))}, {x_}, {}, "", "rows", max)),
+            "const auto r_9 = tk::row_max_of_threads(x);\n");
 }
 
 TEST_F(OpCpp, ScansAndJoinedTiles) {
@@ -463,7 +467,7 @@ TEST(Operations, AllScheduleLevelOperationsAreCounted) {
 #define TKC_OP(code, text, levels, threads, slot, number) count += std::string_view(levels).find('S') != std::string_view::npos;
 #include "compiler/ir/op.def"
 #undef TKC_OP
-  EXPECT_EQ(count, 82) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
+  EXPECT_EQ(count, 83) << "add the new operation to emit_op.cpp or emit_tile.cpp, to this file, and count it here";
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 //
 // Within a warp by shuffles. Where a row or a column is spread over several warps (WarpCols, WarpRows), they
 // exchange partial results through scratch shared memory afterwards.
+//
+// In two steps where a loop adds up many tiles: thread::row_sum leaves each thread with what it finds among its own elements of a row,
+// and row_sum_of_threads combines behind the loop what the threads of the row have.
 #pragma once
 
 #include "tk/ops/positions.h"
@@ -55,7 +58,7 @@ TK_DEVICE T reduce_lanes(T x, F f) {
 }
 
 template <class T, int R, int C, class L, class F>
-TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>& x, F f) {
+TK_DEVICE register_tile<T, R, 1, L> reduce_own_rows(const register_tile<T, R, C, L>& x, F f) {
     static_assert(C > 1, "nothing to reduce");
     register_tile<T, R, 1, L> result;
     TK_UNROLL
@@ -64,9 +67,17 @@ TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>&
         T value = x.data[x.number_of({p.i, 0, p.h, 0})];
         TK_UNROLL
         for (int k = 1; k < x.J * x.E; ++k) value = f(value, x.data[x.number_of({p.i, k / x.E, p.h, k % x.E})]);
-        result.data[n] = reduce_lanes<L::row_step, L::Lanes>(value, f);
+        result.data[n] = value;
     }
     return result;
+}
+
+/// What each thread has found in its part of a row, combined over the lanes.
+template <class T, int R, class L, class F>
+TK_DEVICE register_tile<T, R, 1, L> combine_row_lanes(register_tile<T, R, 1, L> own, F f) {
+    TK_UNROLL
+    for (T& value : own.data) value = reduce_lanes<L::row_step, L::Lanes>(value, f);
+    return own;
 }
 
 /// The rows of X, as a thread that holds parts of them sees them: how warps that lie side by side exchange what each has found.
@@ -119,17 +130,16 @@ TK_DEVICE void combine_warps(Result& result, reduce_scratch<T, N>& scratch, cons
     }
 }
 
-/// The row reduction where warps lie side by side; those left over compute what the others do.
-template <class T, int R, int C, class L, class Meeting, class F>
-TK_DEVICE register_tile<T, R, 1, L> reduce_rows(const register_tile<T, R, C, L>& x, reduce_scratch<T, R>& scratch, const Meeting& meeting,
-                                                F f) {
-    register_tile<T, R, 1, L> result = reduce_rows(x, f);
-    combine_warps<along_rows<register_tile<T, R, C, L>>>(result, scratch, meeting, f);
+/// The same of X where warps lie side by side; those left over compute what the others do.
+template <class X, class Own, class Scratch, class Meeting, class F>
+TK_DEVICE Own combine_rows(const Own& own, Scratch& scratch, const Meeting& meeting, F f) {
+    Own result = combine_row_lanes(own, f);
+    combine_warps<along_rows<X>>(result, scratch, meeting, f);
     return result;
 }
 
 template <class T, int R, int C, class L, class F>
-TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>& x, F f) {
+TK_DEVICE register_tile<T, 1, C, L> reduce_own_cols(const register_tile<T, R, C, L>& x, F f) {
     static_assert(R > 1, "nothing to reduce");
     register_tile<T, 1, C, L> result;
     TK_UNROLL
@@ -138,58 +148,100 @@ TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>&
         T value = x.data[x.number_of({0, p.j, 0, p.e})];
         TK_UNROLL
         for (int k = 1; k < x.I * x.H; ++k) value = f(value, x.data[x.number_of({k / x.H, p.j, k % x.H, p.e})]);
-        result.data[n] = reduce_lanes<L::col_step, L::LaneRows>(value, f);
+        result.data[n] = value;
     }
     return result;
 }
 
-/// The column reduction where warps lie below each other.
-template <class T, int R, int C, class L, class Meeting, class F>
-TK_DEVICE register_tile<T, 1, C, L> reduce_cols(const register_tile<T, R, C, L>& x, reduce_scratch<T, C>& scratch, const Meeting& meeting,
-                                                F f) {
-    register_tile<T, 1, C, L> result = reduce_cols(x, f);
-    combine_warps<along_cols<register_tile<T, R, C, L>>>(result, scratch, meeting, f);
+/// What each thread has found in its part of a column, combined over the lanes.
+template <class T, int C, class L, class F>
+TK_DEVICE register_tile<T, 1, C, L> combine_col_lanes(register_tile<T, 1, C, L> own, F f) {
+    TK_UNROLL
+    for (T& value : own.data) value = reduce_lanes<L::col_step, L::LaneRows>(value, f);
+    return own;
+}
+
+/// The same of X where warps lie below each other.
+template <class X, class Own, class Scratch, class Meeting, class F>
+TK_DEVICE Own combine_cols(const Own& own, Scratch& scratch, const Meeting& meeting, F f) {
+    Own result = combine_col_lanes(own, f);
+    combine_warps<along_cols<X>>(result, scratch, meeting, f);
     return result;
 }
+
+/// A tile whose columns all warps of the layout share.
+template <class T, int C, class L>
+using whole_columns = register_tile<T, L::block_rows, C, L>;
 
 }  // namespace detail
 
 // With scratch all threads of the warpgroup take part, and its warps meet twice: at the warpgroup's own barrier, or at a given one.
-#define TK_REDUCTION_AT(NAME, EXPRESSION, PARAMETER, MEETING)                                                          \
+#define TK_REDUCTION_AT(NAME, COMBINE, PARAMETER, MEETING)                                                             \
     template <tile X>                                                                                                  \
     TK_DEVICE auto row_##NAME(const X& x, reduce_scratch<typename X::value_type, X::rows>& scratch PARAMETER) {        \
-        return detail::reduce_rows(x, scratch, detail::MEETING, [](auto a, auto b) { return EXPRESSION; });            \
+        return detail::combine_rows<X>(thread::row_##NAME(x), scratch, detail::MEETING, COMBINE);                      \
+    }                                                                                                                  \
+    template <tile X>                                                                                                  \
+    TK_DEVICE X row_##NAME##_of_threads(const X& own, reduce_scratch<typename X::value_type, X::rows>& scratch PARAMETER) {\
+        return detail::combine_rows<X>(own, scratch, detail::MEETING, COMBINE);                                        \
     }                                                                                                                  \
     template <tile X>                                                                                                  \
     TK_DEVICE auto col_##NAME(const X& x, reduce_scratch<typename X::value_type, X::cols>& scratch PARAMETER) {        \
-        return detail::reduce_cols(x, scratch, detail::MEETING, [](auto a, auto b) { return EXPRESSION; });            \
+        return detail::combine_cols<X>(thread::col_##NAME(x), scratch, detail::MEETING, COMBINE);                      \
+    }                                                                                                                  \
+    template <tile X>                                                                                                  \
+    TK_DEVICE X col_##NAME##_of_threads(const X& own, reduce_scratch<typename X::value_type, X::cols>& scratch PARAMETER) {\
+        using whole = detail::whole_columns<typename X::value_type, X::cols, typename X::layout_type>;                 \
+        return detail::combine_cols<whole>(own, scratch, detail::MEETING, COMBINE);                                    \
     }
 #define TK_NOTHING
 #define TK_BARRIER , barrier& where
 #ifdef TK_GFX
-#define TK_REDUCTION_AT_GIVEN(NAME, EXPRESSION) TK_REDUCTION_AT(NAME, EXPRESSION, TK_BARRIER, at_shared_barrier{where})
+#define TK_REDUCTION_AT_GIVEN(NAME, COMBINE) TK_REDUCTION_AT(NAME, COMBINE, TK_BARRIER, at_shared_barrier{where})
 #else
-#define TK_REDUCTION_AT_GIVEN(NAME, EXPRESSION)
+#define TK_REDUCTION_AT_GIVEN(NAME, COMBINE)
 #endif
-#define TK_REDUCTION(NAME, EXPRESSION)                                                                                 \
+#define TK_REDUCTION(NAME, COMBINE)                                                                                    \
+    namespace thread {                                                                                                 \
+    /** [R, C] -> [R, 1], of which each thread of a row has its own elements' */                                       \
+    template <tile X>                                                                                                  \
+    TK_DEVICE auto row_##NAME(const X& x) {                                                                            \
+        return detail::reduce_own_rows(x, COMBINE);                                                                    \
+    }                                                                                                                  \
+    /** [R, C] -> [1, C], of which each thread of a column has its own elements' */                                    \
+    template <tile X>                                                                                                  \
+    TK_DEVICE auto col_##NAME(const X& x) {                                                                            \
+        return detail::reduce_own_cols(x, COMBINE);                                                                    \
+    }                                                                                                                  \
+    }                                                                                                                  \
+    /** [R, 1] -> [R, 1]: what the threads of a row have, combined */                                                  \
+    template <tile X>                                                                                                  \
+    TK_DEVICE X row_##NAME##_of_threads(const X& own) {                                                                \
+        static_assert(X::layout_type::WarpCols == 1, "rows over several warps need scratch");                          \
+        return detail::combine_row_lanes(own, COMBINE);                                                                \
+    }                                                                                                                  \
+    /** [1, C] -> [1, C]: what the threads of a column have, combined */                                               \
+    template <tile X>                                                                                                  \
+    TK_DEVICE X col_##NAME##_of_threads(const X& own) {                                                                \
+        static_assert(X::layout_type::WarpRows == 1, "columns over several warps need scratch");                       \
+        return detail::combine_col_lanes(own, COMBINE);                                                                \
+    }                                                                                                                  \
     /** [R, C] -> [R, 1] */                                                                                            \
     template <tile X>                                                                                                  \
     TK_DEVICE auto row_##NAME(const X& x) {                                                                            \
-        static_assert(X::layout_type::WarpCols == 1, "rows over several warps need scratch");                          \
-        return detail::reduce_rows(x, [](auto a, auto b) { return EXPRESSION; });                                      \
+        return row_##NAME##_of_threads(thread::row_##NAME(x));                                                         \
     }                                                                                                                  \
     /** [R, C] -> [1, C] */                                                                                            \
     template <tile X>                                                                                                  \
     TK_DEVICE auto col_##NAME(const X& x) {                                                                            \
-        static_assert(X::layout_type::WarpRows == 1, "columns over several warps need scratch");                       \
-        return detail::reduce_cols(x, [](auto a, auto b) { return EXPRESSION; });                                      \
+        return col_##NAME##_of_threads(thread::col_##NAME(x));                                                         \
     }                                                                                                                  \
-    /** [R, C] -> [R, 1], and [R, C] -> [1, C] */                                                                      \
-    TK_REDUCTION_AT(NAME, EXPRESSION, TK_NOTHING, at_named_barrier{})                                                  \
-    TK_REDUCTION_AT_GIVEN(NAME, EXPRESSION)
-TK_REDUCTION(sum, plus(a, b))
-TK_REDUCTION(max, max(a, b))
-TK_REDUCTION(min, min(a, b))
+    /** and where warps share a row or a column */                                                                     \
+    TK_REDUCTION_AT(NAME, COMBINE, TK_NOTHING, at_named_barrier{})                                                     \
+    TK_REDUCTION_AT_GIVEN(NAME, COMBINE)
+TK_REDUCTION(sum, [](auto a, auto b) { return plus(a, b); })
+TK_REDUCTION(max, [](auto a, auto b) { return max(a, b); })
+TK_REDUCTION(min, [](auto a, auto b) { return min(a, b); })
 #undef TK_REDUCTION
 #undef TK_REDUCTION_AT
 #undef TK_REDUCTION_AT_GIVEN
