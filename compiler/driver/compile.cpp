@@ -48,6 +48,7 @@
 #include "compiler/passes/mark_numbers.h"
 #include "compiler/passes/multicast.h"
 #include "compiler/passes/name_elements.h"
+#include "compiler/passes/name_quotients.h"
 #include "compiler/passes/narrow_moves.h"
 #include "compiler/passes/overlap_products.h"
 #include "compiler/passes/plan_registers.h"
@@ -139,6 +140,7 @@ constexpr Pass kPasses[] = {
     {"load_rows", passes::LoadRows},    // needs the tile's number; before insert_sync, which counts the bytes that arrive
     {"share_room", passes::ShareRoom},  // needs programs in their final order; before insert_sync, which makes threads meet
     {"straighten_loops", passes::StraightenLoops},              // after all passes that look for loops
+    {"name_quotients", passes::NameQuotients},                  // after all passes that look into what says where accesses begin
     {"insert_sync", passes::InsertSync, ir::Level::kSchedule},  // last: orders the accesses that all other passes have made
 };
 
