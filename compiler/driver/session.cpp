@@ -34,6 +34,9 @@ std::string MakeRule(const Session& session) {
   return rule + "\n";
 }
 
+/// What the certificate refuses of a source, tkc has made of it.
+bool IsOwnFault(const Diagnostic& diagnostic) { return Info(diagnostic.kind).code.starts_with("certificate-"); }
+
 }  // namespace
 
 Session::Session(const Options& o) : options(o) {
@@ -52,7 +55,8 @@ int Session::Finish() {
   diagnostics.NameTargets(1 + static_cast<size_t>(std::ranges::count(options.target, ',')));
   const std::string text = options.json_diagnostics ? RenderJson(diagnostics, sources) : RenderText(diagnostics, sources);
   std::fwrite(text.data(), 1, text.size(), stderr);
-  return diagnostics.HasErrors() ? kExitUser : kExitOk;
+  if (!diagnostics.HasErrors()) return kExitOk;
+  return options.from == From::kSource && std::ranges::any_of(diagnostics.All(), IsOwnFault) ? kExitInternal : kExitUser;
 }
 
 int Session::Write(std::vector<OutputFile> files) {

@@ -274,8 +274,9 @@ bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, 
           "have one index");
     return false;
   }
-  WarnOfExchange(expr, param, access.axes);
   access.type = TypeOfAxes(access.axes, param.dtype);
+  if (access.type.is_tile && ReportTooLarge(access.type, expr.span)) return false;
+  WarnOfExchange(expr, param, access.axes);
   access.ok = true;
   return true;
 }

@@ -21,8 +21,6 @@ std::string TypeText(const Type& type) {
   return fmt::format("{}[{}, {}]", Name(type.dtype), type.rows, type.cols);
 }
 
-namespace {}  // namespace
-
 std::optional<int64_t> Elaborator::TimesOf(const ast::TypeExpr::Field& field) {
   if (!field.repeat) return 1;
   const std::optional<int64_t> times = Constant(*field.repeat, "the number of fields");
@@ -78,7 +76,19 @@ std::optional<Type> Elaborator::DeclaredType(const ast::TypeExpr& type) {
     }
     extents[i] = *extent;
   }
-  return Type::Tile(*dtype, extents[0], extents[1]);
+  const Type tile = Type::Tile(*dtype, extents[0], extents[1]);
+  if (ReportTooLarge(tile, type.span)) return std::nullopt;
+  return tile;
+}
+
+bool Elaborator::ReportTooLarge(const Type& tile, Span span) {
+  constexpr int64_t kMostElements = 1 << 26;
+  if (tile.rows <= kMostElements / tile.cols) return false;
+  diagnostics_
+      .Error(DiagnosticKind::kTypeMismatch, span,
+             fmt::format("a tile of {} x {} elements; it has at most {}", tile.rows, tile.cols, kMostElements))
+      .Help("a worker passes over its tile in parts that its registers hold: take smaller blocks, and more of them");
+  return true;
 }
 
 void ReportNotImplemented(Diagnostics& diagnostics, Span span, std::string_view what, std::string_view help) {

@@ -338,6 +338,8 @@ class Elaborator {
   /// How often the field of a tuple stands there; nothing if reported.
   std::optional<int64_t> TimesOf(const ast::TypeExpr::Field& field);
   std::optional<typed::Type> DeclaredType(const ast::TypeExpr& type);
+  /// Whether it has more elements than tiles may have, which is reported.
+  bool ReportTooLarge(const typed::Type& tile, Span span);
   std::optional<DType> ElementType(const ast::TypeExpr& type);
 
   Value Error() { return {}; }

@@ -28,8 +28,13 @@ class Uses {
   Uses(const std::string& index, const Names& names) : index_(index), names_(names) {}
 
   IndexUse In(const ast::Block& block) const {
+    Uses here = *this;
     IndexUse most = kNumber;
-    for (const ast::StmtPtr& stmt : block.stmts) most = std::max(most, In(*stmt));
+    for (const ast::StmtPtr& stmt : block.stmts) {
+      most = std::max(most, here.In(*stmt));
+      const auto* let = ast::DynCast<ast::LetStmt>(*stmt);
+      if (let && !let->pattern.is_tuple && here.IsNumberOfIndex(*let->value)) here.numbers_.insert(let->pattern.names[0].text);
+    }
     return most;
   }
 
@@ -45,7 +50,10 @@ class Uses {
       return result;
     };
     switch (expr.kind) {
-      case ast::ExprKind::kName: return ast::Cast<ast::NameExpr>(expr).name == index_ ? as : kNumber;
+      case ast::ExprKind::kName: {
+        const std::string& name = ast::Cast<ast::NameExpr>(expr).name;
+        return name == index_ || (as == kChoice && numbers_.contains(name)) ? as : kNumber;
+      }
       case ast::ExprKind::kUnary: return In(*ast::Cast<ast::UnaryExpr>(expr).operand, as, of_tensors);
       case ast::ExprKind::kBinary: {
         const auto& binary = ast::Cast<ast::BinaryExpr>(expr);
@@ -110,6 +118,16 @@ class Uses {
     return kNumber;
   }
 
+  /// Whether it is known where the index is.
+  bool IsNumberOfIndex(const ast::Expr& expr) const {
+    if (expr.kind == ast::ExprKind::kInt) return true;
+    if (const auto* name = ast::DynCast<ast::NameExpr>(expr))
+      return name->name == index_ || numbers_.contains(name->name) || names_.parameters.contains(name->name);
+    if (const auto* unary = ast::DynCast<ast::UnaryExpr>(expr)) return IsNumberOfIndex(*unary->operand);
+    const auto* binary = ast::DynCast<ast::BinaryExpr>(expr);
+    return binary && IsNumberOfIndex(*binary->left) && IsNumberOfIndex(*binary->right);
+  }
+
   bool IsPipe(const ast::Expr& target) const {
     if (const auto* field = ast::DynCast<ast::FieldExpr>(target)) return IsPipe(*field->base);
     if (const auto* name = ast::DynCast<ast::NameExpr>(target)) return names_.pipes.contains(name->name);
@@ -118,6 +136,7 @@ class Uses {
 
   const std::string& index_;
   const Names& names_;
+  std::set<std::string> numbers_{};  // names for what is computed from the index, or known anyway
 };
 
 bool HasLoopOverBlocks(const ast::Block& block) {
@@ -190,6 +209,7 @@ UnrolledLoops::UnrolledLoops(const ast::KernelDecl& kernel, const ast::GridSecti
   for (const ast::Param& param : kernel.params) {
     if (param.IsTensor()) names_.tensors.insert(param.name.text);
   }
+  for (const ast::StaticParam& param : kernel.static_params) names_.parameters.insert(param.name.text);
   for (const ast::WorkDecl& work : kernel.works) names_.tensors.insert(work.name.text);
   for (const ast::PipeDecl& pipe : section.pipes) {
     names_.pipes.insert(pipe.name.text);

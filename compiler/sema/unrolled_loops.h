@@ -33,8 +33,8 @@ class UnrolledLoops {
   bool FillsRings(const ast::ForStmt& loop) const;
 
   struct Names {
-    std::set<std::string> tensors, pipes;
-    std::set<std::string> of_instances;  // of `pipes`, those that are one for each instance
+    std::set<std::string> parameters, tensors, pipes;  // parameters: known when tkc compiles
+    std::set<std::string> of_instances;                // of `pipes`, those that are one for each instance
   };
 
  private:
