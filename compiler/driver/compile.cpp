@@ -25,6 +25,7 @@
 #include "compiler/passes/apply_conditions.h"
 #include "compiler/passes/assign_roles.h"
 #include "compiler/passes/compute_anew.h"
+#include "compiler/passes/compute_parts.h"
 #include "compiler/passes/conflicts.h"
 #include "compiler/passes/convert_anew.h"
 #include "compiler/passes/cut_statements.h"
@@ -86,6 +87,7 @@ using passes::Established;
 constexpr Pass kPasses[] = {
     {"apply_conditions", passes::ApplyConditions},         // first: what can never run needs no roles, layouts or registers
     {"fold_reshapes", passes::FoldReshapes},               // before any pass changes the tiles of the source
+    {"compute_parts", passes::ComputeParts},               // before any pass asks what a worker computes
     {"narrow_moves", passes::NarrowMoves},                 // before values lie in registers or shared memory
     {"turn_fields", passes::TurnFields},                   // before any pass asks who computes and who copies
     {"separate_rings", passes::SeparateRings},             // before all that counts or names pipes
