@@ -246,7 +246,7 @@ bool Elaborator::ResolveAxes(const ast::IndexExpr& expr, typed::ParamId tensor, 
                            param.extents.size() == 1 ? "is" : "es", expr.indices.size()))
         .Note(param.span, fmt::format("`{}` is declared here", param.name))
         .Help(param.extents.size() == 1
-                  ? fmt::format("give it one: a slab of one axis is a column, and `{}[..].T` a row", param.name)
+                  ? fmt::format("give it one: an access to one axis is a column, and `{}[..].T` a row", param.name)
                   : "give each axis one index, in the order in which they are declared");
     return false;
   }

@@ -54,7 +54,7 @@ std::optional<Type> Elaborator::Broadcast(const Value& a, const Value& b, std::s
   if (!x.is_tile && !y.is_tile) return x;
   const auto fits = [](int64_t m, int64_t n) { return m == n || m == 1 || n == 1; };
   if (fits(x.rows, y.rows) && fits(x.cols, y.cols)) return Type::Tile(x.dtype, std::max(x.rows, y.rows), std::max(x.cols, y.cols));
-  // A column where a row would fit is the commonest slip: a slab of one axis is a column.
+  // A column where a row would fit is the commonest slip: an access to one axis is a column.
   const Value* column = nullptr;
   if (x.cols == 1 && fits(1, y.rows) && fits(x.rows, y.cols)) column = &a;
   if (y.cols == 1 && fits(x.rows, 1) && fits(y.rows, x.cols)) column = &b;
@@ -67,13 +67,13 @@ std::optional<Type> Elaborator::Broadcast(const Value& a, const Value& b, std::s
     NoteDeclaration(b, report);
     if (spelling == "*" && x.cols == y.rows) report.Help("a product of matrices is `@`", Edit{span, "@"});
   } else if (x.cols == 1 && y.cols == 1) {
-    report.Note("a slab of one axis is a column")
+    report.Note("an access to one axis is a column")
         .Help(fmt::format(
             "make a row of the one whose elements lie along the columns of the result, by `.T`: of the first, for [{}, {}], "
             "or of the second, for [{}, {}]",
             y.rows, x.rows, x.rows, y.rows));
   } else {
-    report.Note("a slab of one axis is a column");
+    report.Note("an access to one axis is a column");
     const typed::Expr* inner = column->expr.get();
     while (inner->kind == ExprKind::kConvert) inner = inner->args[0].get();
     const bool needs_parens = inner->kind == ExprKind::kBinary || inner->kind == ExprKind::kUnary ||
