@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -40,6 +41,13 @@ std::string Resolve(const ast::ImportDecl& import, const std::string& importer, 
   for (const fs::path& place : places) {
     std::error_code error;
     if (!import.path.empty() && fs::is_regular_file(place, error)) return place.lexically_normal().string();
+  }
+  std::error_code none;
+  const auto folder = std::ranges::find_if(places, [&](const fs::path& place) { return fs::is_directory(place, none); });
+  if (folder != places.end()) {
+    diagnostics.Error(DiagnosticKind::kCannotReadFile, import.path_span, fmt::format("`{}` is a folder", import.path))
+        .Help("name a file in it");
+    return {};
   }
   DiagnosticBuilder error =
       diagnostics.Error(DiagnosticKind::kCannotReadFile, import.path_span, fmt::format("no file `{}` to import", import.path));

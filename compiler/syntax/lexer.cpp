@@ -66,7 +66,8 @@ bool Lexer::IsText() {
     if (length == 0 || text_[i] == '\0') {
       diagnostics_
           .Error(DiagnosticKind::kNotText, SpanFrom(i, i + 1),
-                 fmt::format("byte 0x{:02x} is not UTF-8 text", static_cast<unsigned char>(text_[i])))
+                 text_[i] == '\0' ? "a NUL byte is no text"
+                                  : fmt::format("byte 0x{:02x} is not UTF-8 text", static_cast<unsigned char>(text_[i])))
           .Help("save the file as UTF-8; is it a .tk file at all?");
       return false;
     }
