@@ -142,7 +142,16 @@ class Builder {
         out.place = fmt::format("{}:{}", BaseName(path), sources_.Line(origin));
       }
     }
-    row.spans.push_back(std::move(out));
+    if (!row.spans.empty() && GoesOn(row.spans.back(), out))
+      row.spans.back().end = out.end;
+    else
+      row.spans.push_back(std::move(out));
+  }
+
+  /// Whether a thread does more of the same: a statement has many loads, one behind the other.
+  static bool GoesOn(const TimeSpan& last, const TimeSpan& next) {
+    return next.kind == TimeKind::kWork && last.kind == next.kind && last.what == next.what && last.source == next.source &&
+           last.place == next.place && last.end == next.begin;
   }
 
   static void AssignLanes(TimeRow& row) {

@@ -221,11 +221,20 @@ void store_shared(uint32_t address, const void* from, int bytes, access how) {
     std::memcpy(to.bytes(), from, size_t(bytes));
 }
 
+/// Takes its time in the timeline, where the first lane stands for its warp.
+static void show_global(const lane& l, const char* what, site here) {
+    if (l.lane_number() != 0) return;
+    machine& sim = the();
+    sim.trace.add({track::warp, l.view.block, l.in->number, what, l.time - kGlobalCycles, l.time, here,
+                   sim.launch_number, 0});
+}
+
 void load_global(const void* from, void* to, int bytes) {
     machine& sim = the();
     lane& l = *sim.current;
     l.time += kGlobalCycles;
     const site here = TK_SIM_HERE();
+    show_global(l, "global load", here);
     std::memset(to, 0xff, size_t(bytes));
     if (!aligned(reinterpret_cast<uint64_t>(from), bytes, "global load", here)) return;
     region* r = resolve_global(from, bytes, false, "global load", here);
@@ -243,6 +252,7 @@ void store_global(void* to, const void* from, int bytes) {
     lane& l = *sim.current;
     l.time += kGlobalCycles;
     const site here = TK_SIM_HERE();
+    show_global(l, "global store", here);
     if (!aligned(reinterpret_cast<uint64_t>(to), bytes, "global store", here)) return;
     region* r = resolve_global(to, bytes, true, "global store", here);
     if (!r) return;
@@ -259,6 +269,7 @@ void atomic_global(void* to, int bytes, void (*apply)(void* place, void* context
     lane& l = *sim.current;
     sim.settle(kGlobalCycles);  // the order of atomics is that of time, and time is by seed
     const site here = TK_SIM_HERE();
+    show_global(l, "atomic", here);
     if (!aligned(reinterpret_cast<uint64_t>(to), bytes, "atomic", here)) return;
     region* r = resolve_global(to, bytes, true, "atomic", here);
     if (!r) return;
