@@ -2,6 +2,7 @@
 #include "compiler/driver/host_compiler.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -54,17 +55,18 @@ Result<std::string> RuntimeInclude(Diagnostics& diagnostics) {
     places.push_back(given);
   } else {
     const std::string folder = ProgramFolder();
+    std::error_code error;
     if (!folder.empty()) places.push_back(std::filesystem::path(folder + "/../include").lexically_normal().string());
-    places.push_back(TKC_SOURCE_RUNTIME);
+    if (std::filesystem::equivalent(folder, TKC_BUILT_PROGRAMS, error)) places.push_back(TKC_SOURCE_RUNTIME);
   }
   for (const std::string& place : places) {
     std::error_code error;
     if (std::filesystem::is_regular_file(place + "/tk/arch.h", error)) return place;
   }
-  DiagnosticBuilder error =
-      diagnostics.Error(DiagnosticKind::kCannotReadFile, kNoSpan, "the headers of the runtime (`tk/arch.h`) can't be found");
-  for (const std::string& place : places) error.Note(fmt::format("looked in `{}`", place));
-  return error.Help("let TKC_RUNTIME_INCLUDE name the folder that holds `tk`");
+  return diagnostics
+      .Error(DiagnosticKind::kCannotReadFile, kNoSpan,
+             fmt::format("the headers of the runtime are missing: there is no `tk/arch.h` in `{}`", fmt::join(places, "`, `")))
+      .Help("install tkc as a whole, or let TKC_RUNTIME_INCLUDE name the folder that holds `tk`");
 }
 
 Result<Build> CompileForSimulator(const codegen::Emitted& files, const codegen::EmitOptions& names, int part,
