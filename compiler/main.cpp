@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: MIT
 // argv -> one command -> exit status.
+#include <fmt/format.h>
+
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
+#include <optional>
+#include <string>
 
 #include "compiler/command_line.h"
 #include "compiler/command_line_faults.h"
@@ -44,6 +51,16 @@ int ReportNoMemory(const tkc::CommandLine& line) {
                      line.options.json_diagnostics);
 }
 
+/// Whether all of standard output has arrived; else it is said. Each command prints to it, and none looks.
+bool FlushOutput(const tkc::CommandLine& line) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  const std::string why = errno == 0 ? "" : fmt::format(": {}", std::strerror(errno));  // an earlier write may have failed
+  tkc::Report({"standard output can't be written" + why, "let it lead to where there is room", "cannot-write-file"},
+              line.options.json_diagnostics);
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -51,7 +68,8 @@ int main(int argc, char** argv) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, OnCrash);
 #endif
   tkc::CommandLine line;
-  if (const std::optional<int> status = tkc::ParseCommandLine(argc, argv, line)) return *status;
+  if (const std::optional<int> status = tkc::ParseCommandLine(argc, argv, line))
+    return *status == tkc::kExitOk && !FlushOutput(line) ? tkc::kExitUser : *status;
   tkc::WatchInterrupts();
   int status = 1;
   try {
@@ -59,6 +77,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     status = ReportNoMemory(line);
   }
+  if (status == tkc::kExitOk && !FlushOutput(line)) status = tkc::kExitUser;
 #ifndef __SANITIZE_ADDRESS__
   if (line.command == tkc::Command::kCompile)
     std::_Exit(status);  // all is written: the system takes back threads and memory faster
