@@ -147,6 +147,11 @@ std::string SchedulesText(const Report& report) {
   return text;
 }
 
+/// Why there was no run.
+const char* WhyNone(const Report& report) {
+  return report.shapes == 0 ? "no shape was found that the `require`s admit" : "no run ended within `--time`";
+}
+
 void PrintText(const Report& report) {
   const std::string entry = report.names_target ? fmt::format("{} for {}", report.entry, report.target) : report.entry;
   const char* who = report.gpu ? "simulator and GPU agree" : "simulator agrees";
@@ -155,8 +160,8 @@ void PrintText(const Report& report) {
     return;
   }
   if (report.runs == 0) {
-    const char* why = report.shapes == 0 ? "no shape was found that the `require`s admit" : "no run ended within `--time`";
-    fmt::print("{}: {}: nothing was compared; `tkc run --dims .. --compare` takes a shape of your choice\n", entry, why);
+    fmt::print("{}: {}: nothing was compared; `tkc run --dims .. --compare` takes a shape of your choice\n", entry,
+               WhyNone(report));
     return;
   }
   const int shapes = std::min(report.shapes, report.runs);  // all of them have a run before one has its second
@@ -186,6 +191,8 @@ void PrintJson(const Report& report, const SourceManager& sources) {
     }
     failure = fmt::format("{{\"problem\":{},\"repeat\":{},\"diagnostics\":[{}]}}", JsonString(report.problem),
                           JsonString(report.repeat), diagnostics);
+  } else if (report.runs == 0) {
+    failure = fmt::format("{{\"problem\":{},\"repeat\":null,\"diagnostics\":[]}}", JsonString(WhyNone(report)));
   }
   fmt::print(
       "{{\"kernel\":{},\"target\":{},\"shapes\":{},\"runs\":{},\"planned\":{},\"exact\":{},\"gpu\":{},\"seconds\":{:.3f},"
