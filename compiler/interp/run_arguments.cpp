@@ -235,13 +235,18 @@ class Collector {
     const std::vector<Value> vars = InitialVars(launch);
     Faults faults(diagnostics_);
     Evaluator evaluator(launch, vars, faults);
+    std::vector<std::pair<const Param*, std::vector<int64_t>>> wanted;
+    const size_t before = diagnostics_.ErrorCount();
     for (const Param& param : kernel_.params) {
       if (param.kind != ParamKind::kTensor || arguments_.tensors.count(param.name) > 0) continue;
-      MakeTensor(param, evaluator);
+      wanted.emplace_back(&param, ExtentsOf(param, evaluator));
     }
+    // All are known to fit before one is filled, which may take a minute.
+    if (diagnostics_.ErrorCount() != before) return;
+    for (const auto& [param, extents] : wanted) MakeTensor(*param, extents);
   }
 
-  void MakeTensor(const Param& param, Evaluator& evaluator) {
+  std::vector<int64_t> ExtentsOf(const Param& param, Evaluator& evaluator) {
     constexpr __int128 kLargest = __int128{1} << 32;  // elements; more than any test wants
     std::vector<int64_t> extents;
     __int128 count = 1;
@@ -252,9 +257,13 @@ class Collector {
         Fault(extents.back() < 0 ? fmt::format("axis {} of `{}` has {} elements", extents.size() - 1, param.name, extents.back())
                                  : fmt::format("`{}` has over 2^32 elements: too many for a run", param.name),
               param.span);
-        return;
+        break;
       }
     }
+    return extents;
+  }
+
+  void MakeTensor(const Param& param, const std::vector<int64_t>& extents) {
     Tensor tensor = Tensor::Dense(param.dtype, extents);
     if (sema::TensorsOfRuns(kernel_).count(param.name) > 0) {
       FillRuns(tensor, param.name, options_.seed);
