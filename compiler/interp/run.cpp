@@ -23,7 +23,7 @@ namespace {
 using typed::Kernel;
 using typed::Param;
 
-constexpr int64_t kPrintedPerAxis = 8;
+constexpr int64_t kPrintedPerAxis = 8, kPrintedWhole = 64;
 
 /// The least and the largest of them: of integers all digits, as doubles have not enough for those of 64 bits.
 std::string EndsOf(const Tensor& tensor, double smallest, double largest) {
@@ -62,12 +62,12 @@ std::string Summary(const Param& param, const Tensor& tensor) {
   return line + "\n";
 }
 
-/// Nested brackets, one line per row; long axes are cut.
+/// Nested brackets, one line per row; where there are many, long axes are cut.
 void Elements(const Tensor& tensor, size_t axis, int64_t first, int indent, std::string& text) {
   int64_t below = 1;
   for (size_t i = axis + 1; i < tensor.extents.size(); ++i) below *= tensor.extents[i];
   const int64_t extent = axis < tensor.extents.size() ? tensor.extents[axis] : 1;
-  const int64_t shown = std::min(extent, kPrintedPerAxis);
+  const int64_t shown = tensor.size() <= kPrintedWhole ? extent : std::min(extent, kPrintedPerAxis);
   const bool innermost = axis + 1 >= tensor.extents.size();
   text += "[";
   for (int64_t i = 0; i < shown; ++i) {
