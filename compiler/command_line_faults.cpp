@@ -2,6 +2,7 @@
 #include "compiler/command_line_faults.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -34,6 +35,17 @@ std::string CommandsWith(const std::vector<std::pair<std::string, std::string>>&
     if (name == option) commands += fmt::format("{}`{}`", commands.empty() ? "" : ", ", command);
   }
   return commands;
+}
+
+/// Whether one of the words of the first, which hyphens join, is one of the second's.
+bool SharesWord(std::string_view a, std::string_view b) {
+  const std::string words = fmt::format("-{}-", b);
+  for (size_t begin = 0; begin < a.size();) {
+    const size_t end = std::min(a.find_first_of("-_ ", begin), a.size());
+    if (end > begin + 2 && words.find(fmt::format("-{}-", a.substr(begin, end - begin))) != std::string::npos) return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 std::string EachBehindItsOwn(const std::vector<std::string>& defines) {
@@ -90,12 +102,16 @@ CommandLineFault MissingFault(const std::string& command, std::string_view text)
 }
 
 CommandLineFault CodeFault(std::string_view code) {
-  std::vector<std::string> codes;
-  for (const DiagnosticKindInfo& info : kDiagnosticKinds) codes.emplace_back(info.code);
-  std::string help = "the code stands in brackets behind a message; these exist:";
-  for (const std::string& each : codes) help += "\n  " + each;
+  std::vector<std::string> codes, alike;
+  for (const DiagnosticKindInfo& info : kDiagnosticKinds) {
+    codes.emplace_back(info.code);
+    if (SharesWord(code, info.code)) alike.emplace_back(info.code);
+  }
+  std::string help = "the code stands in brackets at the end of a message; lang-spec/diagnostics.md has all";
   if (const std::string nearest = NearestName(code, std::move(codes)); !nearest.empty())
     help = fmt::format("write `tkc --explain {}`", nearest);
+  else if (!alike.empty())
+    help = fmt::format("these are near: `{}`", fmt::join(alike, "`, `"));
   return {fmt::format("no diagnostic has the code `{}`", code), help};
 }
 
