@@ -148,7 +148,7 @@ std::optional<CommandLineFault> Pairs(const std::vector<std::string>& texts, boo
 void AddCompileOptions(CLI::App& app, Options& options, const std::string& targets) {
   app.add_option(
          "-D", options.defines,
-         "set a compile-time parameter, or an item of all schedule sets that names no pipe or worker: -D BM=64, -D order=rows")
+         "set a compile-time parameter, or an item of all schedule sets that names no pipe or worker: -D BM=64, -D persistent=true")
       ->allow_extra_args(false)
       ->type_name("NAME=value");
   app.add_option("-I", options.include_dirs, "look here for imports")->allow_extra_args(false)->type_name("DIR");
@@ -256,7 +256,8 @@ void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
       ->type_name("pad=n,..");
   app.add_option("--schedule", line.run.schedule, "this schedule set, whose condition must hold, instead of the first whose does")
       ->type_name("NAME");
-  app.add_flag("--print", line.run.arguments.print, "print all elements of the outputs");
+  app.add_flag("--print", line.run.arguments.print,
+               "print the elements of the outputs: up to 64 all, of more the first 8 along each axis");
   app.add_flag("--compare", line.run.compare, "compare with the reference interpreter");
   app.add_flag("--counters", line.run.counters, "on the simulator: bank conflicts and sectors of each statement");
   AddCompileOptions(app, line.options, kOneTarget);
@@ -265,7 +266,7 @@ void AddRunOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
 void AddTraceOptions(CLI::App& app, CommandLine& line, RunTexts& texts) {
   app.footer(kTraceExamples);
   app.add_option("kernel.tk", line.options.input, "the file")->required()->type_name("");
-  AddFile(app, "-o", line.options.output, "where to write: .svg, a picture; .json, for Perfetto")->required();
+  AddFile(app, "-o", line.run.timeline, "where to write: .svg, a picture; .json, for Perfetto")->required();
   AddArgumentOptions(app, line.run.arguments, texts);
   app.add_option("--schedule", line.run.schedule, "this schedule set, whose condition must hold, instead of the first whose does")
       ->type_name("NAME");
@@ -387,6 +388,9 @@ std::optional<int> ParseCommandLine(int argc, char** argv, CommandLine& line) {
     line = std::move(main_line);
     line.options.target_given = app.count("--target") > 0;
     if (line.options.input.empty()) return report({"no file to compile", "`tkc kernel.tk -o kernel.cu`; `tkc --help` shows more"});
+    if (line.options.from != From::kSource && line.options.emit == Emit::kAst)
+      return report({"`--emit=ast` prints source, and `--from` reads the text of the IR",
+                     "`--emit=tile` and `--emit=schedule` print the IR"});
     if (!line.options.depfile.empty() && (line.options.output.empty() || line.options.output == "-"))
       return report({"--depfile says what a file is made of, and none is written", "add `-o FILE`"});
   }

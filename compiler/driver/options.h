@@ -18,7 +18,7 @@ enum class From { kSource, kTile, kSchedule };
 /// `tkc kernel.tk -o kernel.cu ..`
 struct Options {
   std::string input;              // `-`: standard input
-  std::string output;             // empty or `-`: standard output
+  std::string output;             // of the compiler; empty or `-`: standard output
   std::string target = "sm_90a";  // or several names with commas between them
   bool target_given = false;
   std::vector<std::string> defines;  // `NAME=value`, as written
@@ -46,6 +46,7 @@ struct RunCommand {
   std::string schedule;                  // --schedule: this set instead of the one that the launcher would choose
   bool compare = false;                  // with what the reference interpreter gives
   bool counters = false;                 // print bank conflicts and sectors
+  std::string timeline;                  // of trace: where to write it; the code itself is written nowhere
 };
 
 /// `tkc check kernel.tk ..`

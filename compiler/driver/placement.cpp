@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "compiler/interp/run_arguments.h"
+
 namespace tkc {
 namespace {
 
@@ -30,6 +32,9 @@ std::string ToString(const Placement& p) { return fmt::format("pad={},offset={},
 
 Result<Placement> ParsePlacement(const std::vector<std::pair<std::string, std::string>>& pairs, Diagnostics& diagnostics) {
   Placement placement;
+  const size_t before = diagnostics.ErrorCount();
+  interp::CheckGivenOnce(pairs, "--place", diagnostics);
+  if (diagnostics.ErrorCount() != before) return Failure{};
   for (const auto& [name, text] : pairs) {
     int64_t* field = name == "pad"      ? &placement.pad
                      : name == "offset" ? &placement.offset

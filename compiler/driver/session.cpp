@@ -13,24 +13,31 @@ namespace tkc {
 
 namespace {
 
-/// A path in a make rule.
+/// A path in a make rule, as make and ninja read it: backslashes stand for themselves, but for those in front of a space.
 std::string MakeEscape(const std::string& path) {
   std::string out;
+  size_t slashes = 0;  // just before `c`
   for (const char c : path) {
-    if (c == ' ' || c == '#' || c == '\\') out += '\\';
+    if (c == ' ' || c == '\t') out.append(slashes + 1, '\\');
+    if (c == '#' || c == ':') out += '\\';
     if (c == '$') out += '$';
     out += c;
+    slashes = c == '\\' ? slashes + 1 : 0;
   }
   return out;
 }
 
-std::string MakeRule(const Session& session) {
+/// What the output depends on; reports a name that no rule can hold.
+std::string MakeRule(Session& session) {
   std::string rule = MakeEscape(session.options.output) + ":";
   for (uint32_t file = 0; file < session.sources.FileCount(); ++file) {
-    const std::string& path = session.sources.Path(file);
-    if (path[0] == '<' || path.compare(0, 3, "-D ") == 0) continue;  // not on disk
-    rule += " " + MakeEscape(path);
+    if (session.sources.IsLoaded(file)) rule += " " + MakeEscape(session.sources.Path(file));
   }
+  if (rule.find('\n') != std::string::npos)
+    session.diagnostics
+        .Error(DiagnosticKind::kCannotWriteFile, kNoSpan,
+               "no make rule can hold a name with a line end in it, as `--depfile` would")
+        .Help("rename the file, or leave out `--depfile`");
   return rule + "\n";
 }
 

@@ -50,12 +50,12 @@ Result<Timeline> Trace(Session& session, const Target& target, typed::Program& p
 
 int TraceKernel(const Options& options, const RunCommand& command) {
   Session session(options);
-  const bool is_svg = options.output.ends_with(".svg");
-  if (!is_svg && !options.output.ends_with(".json")) {
+  const bool is_svg = command.timeline.ends_with(".svg");
+  if (!is_svg && !command.timeline.ends_with(".json")) {
     session.diagnostics
         .Error(DiagnosticKind::kBadArgument, kNoSpan,
-               options.output.empty() ? "no file for the timeline"
-                                      : fmt::format("`{}` ends in neither `.svg` nor `.json`", options.output))
+               command.timeline.empty() ? "no file for the timeline"
+                                        : fmt::format("`{}` ends in neither `.svg` nor `.json`", command.timeline))
         .Help("write `-o trace.svg` for a picture, or `-o trace.json` for Perfetto");
     return session.Finish();
   }
@@ -65,7 +65,12 @@ int TraceKernel(const Options& options, const RunCommand& command) {
   if (!program) return session.Finish();
   Result<Timeline> timeline = Trace(session, *target, *program, command);
   if (!timeline) return session.Finish();
-  return session.Write(is_svg ? TimelineSvg(*timeline, kPicturedBlocks) : TimelineJson(*timeline));
+  if (timeline->rows.empty()) {
+    session.diagnostics.Error(DiagnosticKind::kRunFailed, kNoSpan, "there is nothing to draw: no thread waited or accessed memory")
+        .Help("take larger dimensions");
+    return session.Finish();
+  }
+  return session.Write({{command.timeline, is_svg ? TimelineSvg(*timeline, kPicturedBlocks) : TimelineJson(*timeline)}});
 }
 
 }  // namespace tkc
