@@ -30,6 +30,13 @@ std::string WholeNumber(const typed::Expr& expr) {
   return value == std::floor(value) && std::abs(value) < 1e6 ? fmt::format("{}", static_cast<int64_t>(value)) : "";
 }
 
+/// The type of what is written there, before an operator widened it.
+const Type& WrittenType(const Value& value) {
+  const typed::Expr* expr = value.expr.get();
+  while (expr->kind == ExprKind::kConvert && expr->args[0]->span == expr->span) expr = expr->args[0].get();
+  return expr->type;
+}
+
 void HelpWithQuotient(Span divisor, DiagnosticBuilder& report) {
   report.Help(
       "`/` of integers rounds down: convert what divides, `f32(..)`",
@@ -61,7 +68,7 @@ std::optional<Type> Elaborator::Broadcast(const Value& a, const Value& b, std::s
   const ErrorKind kind = column != nullptr ? ErrorKind(DiagnosticKind::kColumnAsRow) : ErrorKind(DiagnosticKind::kShapeMismatch);
   DiagnosticBuilder report =
       diagnostics_.Error(kind, span, fmt::format("`{}` of shapes [{}, {}] and [{}, {}]", spelling, x.rows, x.cols, y.rows, y.cols));
-  report.Label(a.span, fmt::format("`{}`", TypeText(x))).Label(b.span, fmt::format("`{}`", TypeText(y)));
+  report.Label(a.span, fmt::format("`{}`", TypeText(WrittenType(a)))).Label(b.span, fmt::format("`{}`", TypeText(WrittenType(b))));
   if (column == nullptr) {
     NoteDeclaration(a, report);
     NoteDeclaration(b, report);
