@@ -216,6 +216,25 @@ bool HasExtents(const interp::Launch& launch, interp::Faults& faults) {
   });
 }
 
+/// Gives each dimension that a `require` equates with something else that number, as nobody would draw it.
+void Solve(const Kernel& kernel, CheckCase& c) {
+  const auto solve = [&](const typed::Expr& condition, const auto& self) -> void {
+    if (condition.kind != typed::ExprKind::kBinary) return;
+    if (condition.op == typed::Op::kAnd) {
+      for (const ExprPtr& part : condition.args) self(*part, self);
+    }
+    const typed::Expr &dim = *condition.args[0], &value = *condition.args[1];
+    if (condition.op != typed::Op::kEq || dim.kind != typed::ExprKind::kDim) return;
+    Diagnostics ignored;
+    interp::Faults faults(ignored);
+    const interp::Launch launch = LaunchOf(kernel, c);
+    const std::vector<interp::Value> vars = interp::InitialVars(launch);
+    const int64_t number = interp::Evaluator(launch, vars, faults).Integer(value);
+    if (!faults.failed() && number >= 0) c.dims[static_cast<size_t>(dim.id)] = number;
+  };
+  for (const ExprPtr& required : kernel.requires_at_launch) solve(*required, solve);
+}
+
 /// Whether the simulator gets through the set that the case has chosen.
 bool IsSmall(const typed::Entry& entry, const CheckCase& c) {
   return std::all_of(entry.kernels.begin(), entry.kernels.end(), [&](const Kernel& kernel) {
@@ -296,6 +315,7 @@ class Maker {
     CheckCase c = Fresh();
     c.dims = blocks_;
     if (empty < std::ssize(c.dims)) c.dims[static_cast<size_t>(empty)] = 0;
+    Solve(kernel_, c);
     for (size_t i = 0; Choose(entry_, c) && Work(c) > kMostWork && i < c.dims.size(); ++i)
       c.dims[i] = std::min<int64_t>(c.dims[i], 8);
     if (Choose(entry_, c)) Keep(c);
@@ -309,6 +329,7 @@ class Maker {
       const std::vector<std::vector<int64_t>>& asked = asked_[wanted];
       for (size_t dim = 0; dim < extents_.size(); ++dim)
         c.dims.push_back(OneOf(asked[dim].empty() || random_.Below(3) == 0 ? extents_[dim] : asked[dim], random_));
+      Solve(kernel_, c);
       c.sms = OneOf(kSms, random_);
       c.placement = OneOf(kPlacements, random_);
       // What finds nothing small may be a set for which nothing small is.

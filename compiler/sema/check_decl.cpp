@@ -118,11 +118,12 @@ const ast::Expr* Elaborator::StaticParamSource(const ast::StaticParam& param) {
   return param.default_value.get();
 }
 
-/// Whether a parameter without a type is a `bool`, as far as a default that is written as a value says so.
-static bool IsBoolByDefault(const ast::StaticParam& param, bool otherwise) {
-  if (param.default_value == nullptr) return otherwise;
+/// Whether a parameter is a `bool`, by its type or a default that is written as a value; nothing if neither says so.
+static std::optional<bool> WantsBool(const ast::StaticParam& param) {
+  if (param.type != nullptr) return param.type->name.text == "bool";
+  if (param.default_value == nullptr) return std::nullopt;
   if (param.default_value->kind == ast::ExprKind::kBool) return true;
-  return param.default_value->kind == ast::ExprKind::kInt ? false : otherwise;
+  return param.default_value->kind == ast::ExprKind::kInt ? std::optional(false) : std::nullopt;
 }
 
 void Elaborator::BindStaticParams() {
@@ -145,22 +146,18 @@ void Elaborator::BindStaticParams() {
     } else {
       Value value = Eval(*written);
       if (const auto number = ConstantOf(value, fmt::format("`{}`", param.name.text))) {
-        const bool wants_bool = param.type != nullptr && param.type->name.text == "bool";
         const bool is_bool = value.expr->type.dtype == DType::kBool;
-        if (param.type != nullptr && wants_bool != is_bool) {
+        const bool wants_bool = WantsBool(param).value_or(is_bool);
+        if (wants_bool != is_bool) {
           diagnostics_
               .Error(DiagnosticKind::kTypeMismatch, written->span,
-                     fmt::format("`{}` is `{}`", param.name.text, param.type->name.text))
-              .Note(param.span, "declared here");
-        } else if (param.type == nullptr && is_bool != IsBoolByDefault(param, is_bool)) {
-          diagnostics_
-              .Error(DiagnosticKind::kTypeMismatch, written->span,
-                     fmt::format("`{}` is {}, as its default is", param.name.text, is_bool ? "an integer" : "a `bool`"))
+                     fmt::format("`{}` is {}{}", param.name.text, wants_bool ? "a `bool`" : "an integer",
+                                 param.type == nullptr ? ", as its default is" : ""))
               .Note(param.span, "declared here");
         }
         symbol.value =
-            ExprValue(is_bool ? MakeBool(*number != 0, param.name.span) : MakeInt(*number, param.name.span), param.name.span);
-        kernel_.bindings.push_back({param.name.text, *number, is_bool});
+            ExprValue(wants_bool ? MakeBool(*number != 0, param.name.span) : MakeInt(*number, param.name.span), param.name.span);
+        kernel_.bindings.push_back({param.name.text, *number, wants_bool});
       }
     }
     DeclareFixed(param.name, std::move(symbol), "compile-time parameter");

@@ -63,10 +63,10 @@ def write_npy(path, dtype, extents, integers=False):
 
 def prepare_cases(tkc, source, kernel, item, cases, out, name, on):
     declared = parameters(source, kernel)
-    define = item.get("define", {})
+    define, extents = item.get("define", {}), item.get("extents", {})  # extents: that the instance gives
     result = []
     for number, dims in enumerate(cases):
-        extent = lambda d: int(d) if d.isdigit() else int({**define, **dims}[d])
+        extent = lambda d: int(d) if d.isdigit() else int({**define, **extents, **dims}[d])
         command = [tkc, "run", "--on", on, source, "--kernel", kernel]
         command += [f"-D{k}={v}" for k, v in define.items()]
         command += ["--dims", ",".join(f"{k}={v}" for k, v in dims.items())]

@@ -96,14 +96,14 @@ TEST(Sema, DefinesBeatSchedulesBeatDefaults) {
   ASSERT_TRUE(plain.ok) << plain.messages;
   ASSERT_EQ(plain.program.entries[0].kernels.size(), 2u) << "the set, then the defaults";
   EXPECT_EQ(plain.kernel(0).schedule, "small");
-  EXPECT_EQ(plain.kernel(0).bindings[0].second, 64);
+  EXPECT_EQ(plain.kernel(0).bindings[0].number, 64);
   EXPECT_EQ(plain.kernel(0).sections[0].pipes[0].slots, 6);
   EXPECT_NE(plain.kernel(0).when, nullptr);
-  EXPECT_EQ(plain.kernel(1).bindings[0].second, 128);
+  EXPECT_EQ(plain.kernel(1).bindings[0].number, 128);
   const Checked defined = CheckText(text, {{"BM", "192"}, {"W", "3"}, {"BN", "64 + 64"}});
   ASSERT_TRUE(defined.ok) << defined.messages;
-  EXPECT_EQ(defined.kernel(0).bindings[0].second, 192);
-  EXPECT_EQ(defined.kernel(1).bindings[1].second, 128);
+  EXPECT_EQ(defined.kernel(0).bindings[0].number, 192);
+  EXPECT_EQ(defined.kernel(1).bindings[1].number, 128);
 }
 
 TEST(Sema, InstancesNameEntries) {

@@ -2,6 +2,7 @@
 // The shapes on which the matrices of tools/test --all run the examples come to every schedule set of every kernel, on each target.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -10,6 +11,7 @@
 #include "compiler/driver/load.h"
 #include "compiler/driver/shapes.h"
 #include "compiler/sema/check.h"
+#include "compiler/support/internal_error.h"
 
 namespace tkc {
 namespace {
@@ -52,16 +54,36 @@ TEST(Shapes, ExamplesComeToEverySet) {
   EXPECT_GT(kernels, 100u) << "examples were not found";
 }
 
-TEST(Shapes, LoopsUpToALengthOfTheTensorsCountAsLong) {
+/// The first kernel of a file.
+typed::Entry EntryOf(const std::string& path) {
   SourceManager sources;
   Diagnostics diagnostics;
-  Result<ast::Program> parsed = LoadProgram(TKC_SOURCE_DIR "/test/driver/inputs/products_by_length.tk", {}, sources, diagnostics);
-  ASSERT_TRUE(parsed);
-  const Result<typed::Program> program = Check(*parsed, {}, diagnostics);
-  ASSERT_TRUE(program);
-  for (const CheckCase& c : MakeCases(program->entries.front(), kShapes, 1)) {
+  Result<ast::Program> parsed = LoadProgram(TKC_SOURCE_DIR + path, {}, sources, diagnostics);
+  Ensure(bool(parsed), path);
+  Result<typed::Program> program = Check(*parsed, {}, diagnostics);
+  Ensure(bool(program), path);
+  return std::move(program->entries.front());
+}
+
+TEST(Shapes, FewCasesAreNotEmptyOnes) {
+  const typed::Entry entry = EntryOf("/examples/gemm_pipe/gemm_pipe.tk");  // of three dimensions
+  const std::vector<CheckCase> cases = MakeCases(entry, 3, 1);
+  ASSERT_EQ(cases.size(), 3u);
+  const auto is_empty = [](const CheckCase& c) { return std::ranges::count(c.dims, 0) > 0; };
+  EXPECT_FALSE(is_empty(cases[0]));
+  EXPECT_LE(std::ranges::count_if(cases, is_empty), 2);
+  EXPECT_GE(std::ranges::count_if(MakeCases(entry, kShapes, 1), is_empty), 3);  // each of them once
+}
+
+TEST(Shapes, RequiredEquationsAreSolved) {
+  EXPECT_EQ(MakeCases(EntryOf("/test/run/rows_of_flat_tensors.tk"), kShapes, 1).size(), size_t(kShapes));
+}
+
+TEST(Shapes, LoopsUpToALengthOfTheTensorsCountAsLong) {
+  const typed::Entry entry = EntryOf("/test/driver/inputs/products_by_length.tk");
+  for (const CheckCase& c : MakeCases(entry, kShapes, 1)) {
     interp::Launch launch;
-    launch.kernel = &program->entries.front().kernels.front();
+    launch.kernel = &entry.kernels.front();
     launch.dims = c.dims;
     launch.scalars.resize(launch.kernel->params.size());
     const double keys = std::ceil(static_cast<double>(c.dims[1]) / 64), tiles = static_cast<double>(c.dims[0]);
