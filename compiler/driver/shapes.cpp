@@ -223,8 +223,10 @@ void Solve(const Kernel& kernel, CheckCase& c) {
     if (condition.op == typed::Op::kAnd) {
       for (const ExprPtr& part : condition.args) self(*part, self);
     }
-    const typed::Expr &dim = *condition.args[0], &value = *condition.args[1];
-    if (condition.op != typed::Op::kEq || dim.kind != typed::ExprKind::kDim) return;
+    if (condition.op != typed::Op::kEq) return;
+    const bool is_left = condition.args[0]->kind == typed::ExprKind::kDim;
+    const typed::Expr &dim = *condition.args[is_left ? 0 : 1], &value = *condition.args[is_left ? 1 : 0];
+    if (dim.kind != typed::ExprKind::kDim) return;
     Diagnostics ignored;
     interp::Faults faults(ignored);
     const interp::Launch launch = LaunchOf(kernel, c);

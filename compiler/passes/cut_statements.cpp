@@ -52,12 +52,12 @@ class Statements {
   void FitInto(Region& region) {
     size_t looked_at = 0;  // no stretch begins before
     for (size_t i = 0; i < region.size(); ++i) {
-      around_.push_back(region[i].symbol);
-      for (Region& inner : region[i].regions) {
-        FitInto(inner);
+      if (!region[i].regions.empty()) {
+        around_.push_back(region[i].symbol);
+        for (Region& inner : region[i].regions) FitInto(inner);
+        around_.pop_back();
         looked_at = i;
       }
-      around_.pop_back();
       if (i < looked_at) continue;
       const Stretch stretch = Find(region, i, looked_at);
       if (stretch.end == i) continue;

@@ -59,7 +59,7 @@ void AddClusterBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, bool is_filled
                              fmt::format("all blocks have filled their parts of a slot of {}", pipe.name)});
   if (is_filled_once) return;
   kernel.barriers.push_back({EmptyBarrier(pipe.name), pipe.slots, pipe.receivers * ir::kWarpsOfInstance,
-                             fmt::format("every reader in every block is done with a slot of {}", pipe.name)});
+                             fmt::format("every warp that reads, in every block, is done with a slot of {}", pipe.name)});
 }
 
 void AddSharesBarrier(ir::Kernel& kernel, const ir::Buffer& buffer) {

@@ -96,8 +96,8 @@ void AddSlotBarriers(ir::Kernel& kernel, const ir::Pipe& pipe, int64_t full, int
   kernel.barriers.push_back(
       {FullBarrier(pipe.name), pipe.slots, full, fmt::format("a slot of {} has been filled", pipe.name), pipe.rings});
   if (empty == 0) return;
-  kernel.barriers.push_back(
-      {EmptyBarrier(pipe.name), pipe.slots, empty, fmt::format("every reader is done with a slot of {}", pipe.name), pipe.rings});
+  kernel.barriers.push_back({EmptyBarrier(pipe.name), pipe.slots, empty,
+                             fmt::format("every warp that reads is done with a slot of {}", pipe.name), pipe.rings});
 }
 
 }  // namespace tkc::passes

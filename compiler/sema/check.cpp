@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <utility>
@@ -115,10 +114,10 @@ std::string EntryName(const ast::InstanceDecl& instance, const typed::Kernel& ke
   for (const ast::Binding& binding : instance.bindings) {
     const auto value = std::ranges::find(kernel.bindings, binding.name.text, &typed::StaticValue::name);
     if (value == kernel.bindings.end()) continue;
-    if (!value->is_bool)
-      name += fmt::format("_{}{}", value->number < 0 ? "minus_" : "", std::abs(value->number));
-    else if (value->number != 0)
-      name += "_" + binding.name.text;
+    if (value->is_bool)
+      name += value->number != 0 ? "_" + binding.name.text : "";
+    else
+      name += value->number < 0 ? "_minus_" + value->Text().substr(1) : "_" + value->Text();
   }
   return name;
 }
@@ -239,11 +238,14 @@ std::string KeyOfDiagnostic(const Diagnostic& diagnostic) {
   return key;
 }
 
-/// The parameters of a set that are plain numbers, as they are in this compile: `, where BM = 64 by `-D`, W = 2`.
-std::string ValuesOf(const ast::ScheduleDecl& schedule, const CheckOptions& options) {
+/// The parameters of a set that are plain numbers, as they are in this compile, but for those that the instance gives:
+/// `, where BM = 64 by `-D`, W = 2`.
+std::string ValuesOf(const ast::ScheduleDecl& schedule, const ast::InstanceDecl* instance, const CheckOptions& options) {
   std::string values;
   for (const ast::ScheduleItem& item : schedule.items) {
     if (item.kind != ast::ScheduleItem::Kind::kParam) continue;
+    const auto is_it = [&](const ast::Binding& binding) { return binding.name.text == item.name.text; };
+    if (instance != nullptr && std::ranges::any_of(instance->bindings, is_it)) continue;
     const auto define = std::ranges::find(options.defines, item.name.text, &Define::name);
     const bool is_defined = define != options.defines.end();
     const auto* number = ast::DynCast<ast::IntExpr>(is_defined ? *define->value : *item.value);
@@ -260,7 +262,7 @@ void Checker::CopyDiagnostic(const Diagnostic& diagnostic, const Variant* only) 
     report.Note(only->schedule->name.span,
                 fmt::format("in schedule set `{}`{}{}", only->schedule->name.text,
                             only->schedule->kernels.size() > 1 ? fmt::format(" of `{}`", only->kernel->name.text) : "",
-                            ValuesOf(*only->schedule, options_)));
+                            ValuesOf(*only->schedule, only->instance, options_)));
   if (only != nullptr && only->schedule == nullptr && HasSets(*only->kernel)) report.Note(std::string(kInDefaults));
   if (only != nullptr && only->instance != nullptr) report.Note(only->instance->span, "in this instance");
 }

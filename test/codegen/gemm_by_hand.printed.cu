@@ -36,7 +36,7 @@ struct gemm_large_shared {
   tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[4];
   tk::shared_tile<tk::bf16, 64, 64, tk::swizzle::b128> C_stage[2][2];
   tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[4];  // 8 arrivals: every warp that reads is done with a slot of ab
 };
 
 TK_KERNEL(384)

@@ -95,7 +95,8 @@ class GemmFixture {
     k.buffers = {{"ab_0", DType::kBF16, 128, 64, 4, 1, ir::Swizzle::k128, 0, false, false, false, {}, "pipe ab, field 0"},
                  {"ab_1", DType::kBF16, 64, 256, 4, 1, ir::Swizzle::k128, 65536, false, false, false, {}, "pipe ab, field 1"},
                  {"C_stage", DType::kBF16, 64, 64, 2, 2, ir::Swizzle::k128, 196608, false, false, false, {}, kOfStage}};
-    k.barriers = {{"ab_full", 4, 1, "a slot of ab has been filled"}, {"ab_empty", 4, 8, "every reader is done with a slot of ab"}};
+    k.barriers = {{"ab_full", 4, 1, "a slot of ab has been filled"},
+                  {"ab_empty", 4, 8, "every warp that reads is done with a slot of ab"}};
     k.maps = {{"A_map", "A", {128, 64}, ir::Swizzle::k128, false},
               {"B_map", "B", {64, 64}, ir::Swizzle::k128, false},
               {"C_map", "C", {64, 64}, ir::Swizzle::k128, true}};

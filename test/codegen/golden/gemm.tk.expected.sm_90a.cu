@@ -40,7 +40,7 @@ struct gemm_decode_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_1[6];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
   tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];  // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[6];  // 4 arrivals: every warp that reads is done with a slot of ab
 };
 
 TK_KERNEL(256)
@@ -162,7 +162,7 @@ struct gemm_decode_halves_shared {
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage;
   tk::fragment_buffer<64, 32> acc_shares;
   tk::barrier ab_full[6];       // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];      // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[6];      // 4 arrivals: every warp that reads is done with a slot of ab
   tk::barrier acc_shares_full;  // 1 arrival: all other blocks have filled their parts of acc_shares
 };
 
@@ -293,7 +293,7 @@ struct gemm_decode_eighths_shared {
   tk::shared_tile<tk::bf16, 128, 64, tk::swizzle::b128> ab_1[6];
   tk::fragment_buffer<64, 56> acc_shares;
   tk::barrier ab_full[6];       // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];      // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[6];      // 4 arrivals: every warp that reads is done with a slot of ab
   tk::barrier acc_shares_full;  // 1 arrival: all other blocks have filled their parts of acc_shares
 };
 
@@ -413,7 +413,7 @@ struct gemm_quarters_shared {
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage;
   tk::fragment_buffer<64, 96> acc_shares;
   tk::barrier ab_full[8];       // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[8];      // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[8];      // 4 arrivals: every warp that reads is done with a slot of ab
   tk::barrier acc_shares_full;  // 1 arrival: all other blocks have filled their parts of acc_shares
 };
 
@@ -547,7 +547,7 @@ struct gemm_square_halves_shared {
   tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][2];
   tk::fragment_buffer<64, 64> acc_shares[2];
   tk::barrier ab_full[5];          // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[5];         // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[5];         // 8 arrivals: every warp that reads is done with a slot of ab
   tk::barrier acc_shares_full[2];  // 1 arrival: all other blocks have filled their parts of acc_shares
 };
 
@@ -692,7 +692,7 @@ struct gemm_square_quarters_shared {
   tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2];
   tk::fragment_buffer<64, 96> acc_shares[2];
   tk::barrier ab_full[5];          // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[5];         // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[5];         // 8 arrivals: every warp that reads is done with a slot of ab
   tk::barrier acc_shares_full[2];  // 1 arrival: all other blocks have filled their parts of acc_shares
 };
 
@@ -833,7 +833,7 @@ struct gemm_tile_64x128_shared {
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[9];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
   tk::barrier ab_full[9];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[9];  // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[9];  // 8 arrivals: every warp that reads is done with a slot of ab
 };
 
 TK_KERNEL(384)
@@ -961,7 +961,7 @@ struct gemm_tile_96x128_shared {
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[7];
   tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][3];
   tk::barrier ab_full[7];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[7];  // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[7];  // 8 arrivals: every warp that reads is done with a slot of ab
 };
 
 TK_KERNEL(384)
@@ -1090,7 +1090,7 @@ struct gemm_tile_192x192_shared {
   tk::shared_tile<tk::bf16, 64, 192, tk::swizzle::b128> ab_1[4];
   tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[3][2];
   tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 12 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[4];  // 12 arrivals: every warp that reads is done with a slot of ab
 };
 
 TK_KERNEL(512)
@@ -1220,7 +1220,7 @@ struct gemm_tile_256x128_shared {
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[4];
   tk::shared_tile<tk::bf16, 32, 64, tk::swizzle::b128> C_stage[2][4];
   tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 8 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[4];  // 8 arrivals: every warp that reads is done with a slot of ab
 };
 
 TK_KERNEL(384)
@@ -1349,7 +1349,7 @@ struct gemm_pair_224_shared {
   tk::shared_tile<tk::bf16, 64, 224, tk::swizzle::b128> ab_1[4];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2];
   tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 16 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[4];  // 16 arrivals: every warp that reads is done with a slot of ab
 };
 
 TK_CLUSTER_KERNEL(384, 2)
@@ -1485,7 +1485,7 @@ struct gemm_turns_160x128_shared {
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[5];
   tk::shared_tile<tk::bf16, 16, 128, tk::swizzle::b128> C_stage[2][2];
   tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[5];  // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[5];  // 4 arrivals: every warp that reads is done with a slot of ab
 };
 
 TK_KERNEL(384)
@@ -1624,7 +1624,7 @@ struct gemm_turns_128x192_shared {
   tk::shared_tile<tk::bf16, 64, 192, tk::swizzle::b128> ab_1[4];
   tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> C_stage[2][2];
   tk::barrier ab_full[4];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[4];  // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[4];  // 4 arrivals: every warp that reads is done with a slot of ab
 };
 
 TK_KERNEL(384)
@@ -1762,7 +1762,7 @@ struct gemm_turns_128x128_shared {
   tk::shared_tile<tk::bf16, 64, 128, tk::swizzle::b128> ab_1[6];
   tk::shared_tile<tk::bf16, 128, 32, tk::swizzle::b64> C_stage[2][2];
   tk::barrier ab_full[6];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[6];  // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[6];  // 4 arrivals: every warp that reads is done with a slot of ab
 };
 
 TK_KERNEL(384)
@@ -1900,7 +1900,7 @@ struct gemm_turns_64x256_shared {
   tk::shared_tile<tk::bf16, 64, 256, tk::swizzle::b128> ab_1[5];
   tk::shared_tile<tk::bf16, 64, 32, tk::swizzle::b64> C_stage[2][2];
   tk::barrier ab_full[5];   // 1 arrival: a slot of ab has been filled
-  tk::barrier ab_empty[5];  // 4 arrivals: every reader is done with a slot of ab
+  tk::barrier ab_empty[5];  // 4 arrivals: every warp that reads is done with a slot of ab
 };
 
 TK_KERNEL(384)
