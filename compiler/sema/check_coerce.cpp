@@ -37,6 +37,12 @@ const Type& WrittenType(const Value& value) {
   return expr->type;
 }
 
+/// Whether it is made of elements of this type, or of variables that hold such: what a tensor or a pipe has, not numbers of tkc.
+bool HoldsElements(const typed::Expr& expr, DType dtype) {
+  return typed::Contains(
+      expr, [&](const typed::Expr& part) { return part.args.empty() && part.type.is_tile && part.type.dtype == dtype; });
+}
+
 void HelpWithQuotient(Span divisor, DiagnosticBuilder& report) {
   report.Help(
       "`/` of integers rounds down: convert what divides, `f32(..)`",
@@ -118,8 +124,11 @@ bool Elaborator::Unify(Value& a, Value& b, bool compute, std::string_view spelli
                                     {{value.span.file, value.span.end, value.span.end}, ")"}});
     };
     if (kind_of(a) == 1 && kind_of(b) == 1) {
-      const bool is_first = x == DType::kI64;
-      convert(is_first ? a : b, "one of them", Name(is_first ? y : x));
+      // What counts or numbers is of i64 for want of another type; what is read may need its 64 bits.
+      const Value& wide = x == DType::kI64 ? a : b;
+      const Value& other = x == DType::kI64 ? b : a;
+      const bool widens = wide.expr->type.dtype == DType::kI64 && HoldsElements(*wide.expr, DType::kI64);
+      convert(widens ? other : wide, "one of them", Name((widens ? wide : other).expr->type.dtype));
     } else if (kind_of(a) != 0 && kind_of(b) != 0) {
       const Value& integer = kind_of(a) == 1 ? a : b;
       const Value& number = kind_of(a) == 1 ? b : a;
